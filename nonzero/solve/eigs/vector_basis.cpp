@@ -200,7 +200,9 @@ void vector_basis<V, B>::project(int count, in<V, B> w, std::int64_t at) {
 
 template <class V, class B>
 std::vector<double> vector_basis<V, B>::gram(int count) {
-    for (int j = 0; j < count; ++j) project(j + 1, column(j), std::int64_t(j) * count);
+    // On a GPU one copy fetches all places, so that all are written.
+    for (int j = 0; j < count; ++j)
+        project(std::is_same_v<B, gpu> ? count : j + 1, column(j), std::int64_t(j) * count);
     return coefficients(count * count);
 }
 

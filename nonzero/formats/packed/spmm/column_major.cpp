@@ -1,11 +1,12 @@
-// packed.warp with several vectors on the CPU. Column-major ones: a chunk is decoded once for eight
-// of them.
+// packed.warp with several vectors on the CPU. Column-major ones: a chunk meets eight of them while
+// it is in the nearest cache; without SIMD it is decoded once for these.
 #include <algorithm>
 #include <bit>
 
 #include "nonzero/core/threads.hpp"
 #include "nonzero/formats/packed/reader.hpp"
 #include "nonzero/formats/packed/spmm/row_major.hpp"
+#include "nonzero/formats/packed/spmv/simd.hpp"
 
 namespace nz {
 namespace {
@@ -38,11 +39,23 @@ void add_diagonal(const std::uint32_t* word, index row, const V* val, some_vecto
     }
 }
 
-/// Adds a chunk, tiles left out: they are multiplied by rows. Every vector meets the places
-/// that are decoded before the next ones are.
+/// Adds a chunk, vector by vector in SIMD.
 template <class V>
-void add_chunk(const packed<V, host_view>& A, const packed_chunk& c, chunk_reader<V>& reader,
-               some_vectors<V> x, many_sums<V>& sums) {
+void add_chunk_by(chunk_loop<V> loop, const packed<V, host_view>& A, const packed_chunk& c,
+                  some_vectors<V> x, many_sums<V>& sums) {
+    std::array<V, lanes> mine;
+    for (std::size_t v = 0; v < x.count; ++v) {
+        loop(A, c, x[v], mine.data());
+        for (std::size_t l = 0; l < lanes; ++l) sums[v][l] += mine[l];
+    }
+}
+
+/// Adds a chunk, by `loop` where there is one; tiles left out: they are multiplied by rows. Every
+/// vector meets the places that are decoded before the next ones are.
+template <class V>
+void add_chunk(chunk_loop<V> loop, const packed<V, host_view>& A, const packed_chunk& c,
+               chunk_reader<V>& reader, some_vectors<V> x, many_sums<V>& sums) {
+    if (loop != nullptr) return add_chunk_by(loop, A, c, x, sums);
     if (c.kind >= packed_chunk::delta16)
         return reader.for_each_panel(c, [&](const panel<V>& some) {
             for (std::size_t v = 0; v < x.count; ++v)
@@ -66,33 +79,35 @@ V sum_of_row(const std::array<V, lanes>& sums, std::size_t r, unsigned log_lanes
     return sum;
 }
 
-/// One chunk of whole rows, or the `segments` chunks of a long one, with all the vectors.
+/// One chunk of whole rows, or the `segments` chunks of a long one, with some of the vectors.
 template <class V>
 void multiply_chunks(V alpha, const packed<V, host_view>& A, std::span<const packed_chunk> chunks,
-                     chunk_reader<V>& reader, in_columns<V, cpu> X, V beta, out_columns<V, cpu> Y) {
+                     chunk_loop<V> loop, chunk_reader<V>& reader, some_vectors<V> x,
+                     std::size_t first, V beta, out_columns<V, cpu> Y) {
     const packed_chunk& c = chunks.front();
-    const auto count = std::size_t(Y.count);
-    for (std::size_t first = 0; first < count; first += vectors_at_once) {
-        const some_vectors<V> x{X.values.data() + first * X.stride, X.stride,
-                                std::min(vectors_at_once, count - first)};
-        many_sums<V> sums{};
-        for (const packed_chunk& part : chunks) add_chunk(A, part, reader, x, sums);
-        for (std::uint32_t r = 0; r < c.rows; ++r) {
-            const index i = c.sorted ? A.perm[std::size_t(c.number) + r] : c.first_row + index(r);
-            for (std::size_t v = 0; v < x.count; ++v) {
-                V& to = Y.values[(first + v) * Y.vector_stride() + std::size_t(i) * Y.row_stride()];
-                to = scaled(alpha, sum_of_row(sums[v], r, c.log_lanes), beta, to);
-            }
+    many_sums<V> sums;
+    if (loop != nullptr && chunks.size() == 1) {
+        for (std::size_t v = 0; v < x.count; ++v) loop(A, c, x[v], sums[v].data());
+    } else {
+        sums = {};
+        for (const packed_chunk& part : chunks) add_chunk(loop, A, part, reader, x, sums);
+    }
+    for (std::uint32_t r = 0; r < c.rows; ++r) {
+        const index i = c.sorted ? A.perm[std::size_t(c.number) + r] : c.first_row + index(r);
+        for (std::size_t v = 0; v < x.count; ++v) {
+            V& to = Y.values[(first + v) * Y.vector_stride() + std::size_t(i) * Y.row_stride()];
+            to = scaled(alpha, sum_of_row(sums[v], r, c.log_lanes), beta, to);
         }
     }
 }
 
-}  // namespace
-
+/// All chunks with eight of the vectors, from `first` on: the caches hold what they share of X.
 template <class V>
-void spmv_many(cpu on, packed_warp, V alpha, const packed<V, host_view>& A, in_columns<V, cpu> X,
-               V beta, out_columns<V, cpu> Y) {
-    if (X.by_row() || A.tiles > 0) return spmm_row_major(on, alpha, A, X, beta, Y);
+void multiply_some(cpu on, V alpha, const packed<V, host_view>& A, in_columns<V, cpu> X,
+                   std::size_t first, V beta, out_columns<V, cpu> Y) {
+    const some_vectors<V> x{X.values.data() + first * X.stride, X.stride,
+                            std::min(vectors_at_once, std::size_t(Y.count) - first)};
+    const chunk_loop<V> loop = fastest_chunk_loop(A);
     const int threads = thread_count(on);
 #pragma omp parallel num_threads(threads)
     {
@@ -103,9 +118,19 @@ void spmv_many(cpu on, packed_warp, V alpha, const packed<V, host_view>& A, in_c
             if (c.rows == 0 || (c.segments > 0 && c.number > 0)) continue;  // with its row's first
             multiply_chunks(alpha, A,
                             A.chunks.subspan(std::size_t(k), std::size_t(std::max(c.segments, 1))),
-                            reader, X, beta, Y);
+                            loop, reader, x, first, beta, Y);
         }
     }
+}
+
+}  // namespace
+
+template <class V>
+void spmv_many(cpu on, packed_warp, V alpha, const packed<V, host_view>& A, in_columns<V, cpu> X,
+               V beta, out_columns<V, cpu> Y) {
+    if (X.by_row() || A.tiles > 0) return spmm_row_major(on, alpha, A, X, beta, Y);
+    for (std::size_t first = 0; first < std::size_t(Y.count); first += vectors_at_once)
+        multiply_some(on, alpha, A, X, first, beta, Y);
 }
 
 #define NZ_INSTANTIATE(V)                                                                         \

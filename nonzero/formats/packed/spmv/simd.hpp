@@ -21,6 +21,24 @@ using chunk_loop = void (*)(const packed<V, host_view>& A, const packed_chunk&, 
 template <class V>
 std::span<const chunk_loop<V>> simd_chunk_loops(value_encoding encoding, bool streaming);
 
+/// Whether what the next steps read is fetched ahead. A matrix that a core's L2 holds is no faster
+/// for it; one of 4 to 16 MB takes 0.6 to 0.95 of the time, though the last-level cache holds it
+/// (docs/experiments/simd.md).
+template <class V>
+bool fetches_ahead(const packed<V, host_view>& A) {
+    constexpr std::size_t least_bytes = std::size_t(2) << 20;
+    return A.val.size() + A.indices.size() * sizeof(std::uint32_t) >= least_bytes;
+}
+
+/// The fastest loop over A's chunks; null where there is none.
+template <class V>
+chunk_loop<V> fastest_chunk_loop(const packed<V, host_view>& A) {
+    if constexpr (std::floating_point<V>)
+        if (const auto loops = simd_chunk_loops<V>(A.encoding, fetches_ahead(A)); !loops.empty())
+            return loops.front();
+    return nullptr;
+}
+
 #if defined(NZ_AVX512)
 /// The loop in AVX-512, for machines that have it.
 template <class V>

@@ -88,15 +88,6 @@ void add_diagonals(const std::uint32_t* word, const packed_chunk& c, const V* x,
     }
 }
 
-/// Whether what the next steps read is fetched ahead. A matrix that a core's L2 holds is no faster
-/// for it; one of 4 to 16 MB takes 0.6 to 0.95 of the time, though the last-level cache holds it
-/// (docs/experiments/simd.md).
-template <class V>
-bool fetches_ahead(const packed<V, host_view>& A) {
-    constexpr std::size_t least_bytes = std::size_t(2) << 20;
-    return A.val.size() + A.indices.size() * sizeof(std::uint32_t) >= least_bytes;
-}
-
 /// The sums of a chunk's lanes; by `loop` where there is one. Tiles have a loop of their own.
 template <class V>
 void multiply_chunk(const packed<V, host_view>& A, const packed_chunk& c, const V* x,
@@ -168,18 +159,10 @@ void put_rows(const packed<V, host_view>& A, const packed_chunk& c, const lane_s
     for (std::size_t r = 0; r < c.rows; ++r) end.put(std::size_t(row[r]), sums[r]);
 }
 
-template <class V>
-chunk_loop<V> fastest_loop(const packed<V, host_view>& A) {
-    if constexpr (std::floating_point<V>)
-        if (const auto loops = simd_chunk_loops<V>(A.encoding, fetches_ahead(A)); !loops.empty())
-            return loops.front();
-    return nullptr;
-}
-
 template <class End, class V>
 void multiply_chunks(const packed<V, host_view>& A, std::span<const packed_chunk> chunks,
                      std::span<const V> x, End& end) {
-    const chunk_loop<V> loop = fastest_loop(A);
+    const chunk_loop<V> loop = fastest_chunk_loop(A);
     chunk_reader<V> reader(A);
     V of_segments(0);
     for (const packed_chunk& c : chunks) {
