@@ -156,7 +156,7 @@ template <class V>
 bool relax(cpu on, csr_balanced, const typename linear_operator<V, cpu>::relaxation& how,
            const csr<V, host_view>& A, in_columns<V, cpu> X, out_columns<V, cpu> Y) {
     if (X.count != 1) return false;
-    constexpr std::int64_t run = 256;  // rows, whose sums stay in L1
+    constexpr std::int64_t run = most_run;  // rows, whose sums stay in L1
     const int threads = thread_count(on);
     const relaxed_rows<V> end{how, X.values.data(), Y.values.data()};
     A.row_ptr.visit([&](const auto* row_ptr) {

@@ -250,7 +250,7 @@ std::size_t product_parts(packed_warp, const packed<V, host_view>& A) {
     return std::clamp<std::size_t>(A.chunks.size() / chunks_of_a_part, 1, most);
 }
 /// One for each block of the launch, where warps take several chunks at once. With a chunk a warp,
-/// waiting for w takes longer than a pass of its own (docs/experiments/solvers.md).
+/// waiting for w takes longer than a pass of its own (docs/decisions/fused-products.md).
 template <class V>
 requires(!is_complex<V>) std::size_t product_parts(packed_warp, const packed<V, device_view>& A) {
     if (A.chunks_per_warp == 1) return 0;
