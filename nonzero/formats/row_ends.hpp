@@ -52,7 +52,8 @@ struct relaxed_rows {
     /// Without a branch on what is absent: a loop with one is not vectorised.
     template <bool moves, bool weighs>
     void relax(std::size_t first, std::size_t rows, const V* sums) const {
-        const auto [keep, momentum, step] = std::tuple(how.keep, how.momentum, how.step);
+        const real<V> keep = how.keep, step = how.step;
+        [[maybe_unused]] const real<V> momentum = how.momentum;
         const real<V>* const w = weighs ? how.w.data() + first : nullptr;
         const V *const b = how.b.data() + first, *const now = x + first;
         V* const to = y + first;

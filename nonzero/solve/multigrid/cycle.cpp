@@ -98,9 +98,11 @@ multigrid_levels<V, B>::make_workspaces() const {
 template <class V, class B>
 std::unique_ptr<typename multigrid_levels<V, B>::block_workspaces>
 multigrid_levels<V, B>::make_block_workspaces(index count) const {
-    return std::make_unique<block_workspaces>(
-        count, make_levels<column_space<V, B>>(
-                   [&](std::int64_t rows) { return column_space<V, B>(on_, rows, count); }));
+    auto all = std::make_unique<block_workspaces>();
+    all->most = count;
+    all->levels = make_levels<column_space<V, B>>(
+        [&](std::int64_t rows) { return column_space<V, B>(on_, rows, count); });
+    return all;
 }
 
 /// Y = keep X - momentum Y + step W (b - A X) in the place of Y, which then is the iterate. how: a
