@@ -11,7 +11,7 @@ namespace nz {
 /// basis_rotate; eigs holds no more on a CPU.
 inline constexpr int max_basis = 128;
 
-/// How long w is once all c_k v_k are subtracted from it, and how long c is.
+/// The lengths of w = w - sum of c_k v_k, and of c.
 struct basis_subtraction {
     double left2, taken2;  ///< the squares
     [[nodiscard]] double left() const { return std::sqrt(left2); }

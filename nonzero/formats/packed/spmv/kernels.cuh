@@ -7,7 +7,7 @@
 namespace nz {
 namespace {
 
-/// Where the blocks of one row leave their sums.
+/// Scratch memory for the sums of a row whose segments span several blocks.
 template <class V>
 struct block_sums {
     V* sum;
