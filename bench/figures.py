@@ -975,7 +975,7 @@ def io(m: Measurements, machine: str) -> list[str]:
 def multigrid(m: Measurements, machine: str) -> list[str]:
     """Conjugate gradients with multigrid beside the same without and with Jacobi."""
     lines = []
-    for name, p in m.json(f"{machine}/amg/amg.json")["problems"].items():
+    for name, p in m.json(f"{machine}/amg/cycles.json")["problems"].items():
         setup, ours = p["setup_s"], p["amg_cg"]
         cells = [f"`{Path(name).stem}`", f"{p['rows']:,}", f"{setup * 1e3:.1f}",
                  f"{ours['solve_s'] * 1e3:.1f}"]
