@@ -29,6 +29,8 @@ struct packed_options {
     /// window. 0: the window.
     index local_scope = 0;
     double tile_gain = HUGE_VAL;  ///< rows become tiles where that divides the bytes by this much
+    /// Least share of tiles in the stored places; a matrix with fewer of them has none.
+    double tile_share = 1.0 / 16;
     std::int64_t pair_min_chunks = 6'000;   ///< from here on a GPU warp may take two chunks at once
     std::int64_t quad_min_chunks = 48'000;  ///< from here on it may take four
 
@@ -41,6 +43,10 @@ struct packed_options {
     ///               values are stored in a table, one value each
     [[nodiscard]] index chunks_per_warp(value_encoding, const matrix_stats::packed_size&,
                                         std::int64_t pairs) const;
+    /// Whether a matrix so cut has tiles, but too few.
+    [[nodiscard]] bool tiles_are_few(const matrix_stats::packed_size& s) const {
+        return s.tile_width > 0 && double(s.tile_width) < tile_share * double(s.width);
+    }
 };
 
 /// The rows of every window are cut into chunks for one warp each. A chunk takes the cheapest of
@@ -57,7 +63,8 @@ struct packed_options {
 ///    together where only so few find what they share of x in L1.
 ///  - Tiles, on a GPU: in a window of short rows of very different lengths, whose values are not in
 ///    a table, lists are mostly padding. The lanes then share the entries of consecutive rows
-///    equally, and flags mark where rows end. Without padding, but sums take more steps.
+///    equally, and flags mark where rows end. Without padding, but sums take more steps, and the
+///    kernel for tiles leaves less L1 to x: a matrix has many of them or none.
 ///  - Segments: rows longer than `split` are cut into segments of 32 lanes. The sums of a row's
 ///    segments are added in order.
 ///

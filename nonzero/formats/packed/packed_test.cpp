@@ -269,7 +269,7 @@ csr<V, host> uneven_rows(index rows, index longest, index cols) {
 
 packed_options with_tiles() {
     packed_options o;
-    o.tile_gain = 0;  // wherever there can be some
+    o.tile_gain = o.tile_share = 0;  // wherever there can be some
     return o;
 }
 
@@ -323,6 +323,30 @@ TEST(packed, makes_a_list_of_a_row_among_tiles_that_no_tile_holds) {
     EXPECT_EQ(to_csr(view(P)).col_ind, A.col_ind);
 }
 
+/// Rows of 24 entries, and in the last of `windows` short ones, which tiles would suit.
+csr<double, host> short_rows_at_the_end(index windows) {
+    std::vector<index> length(std::size_t(windows) * packed_window, 24);
+    for (std::size_t i = length.size() - packed_window; i < length.size(); ++i)
+        length[i] = i % 40 == 0 ? 200 : 2;
+    auto A = from_lengths<double>(length, 50'000);
+    for (std::size_t k = 0; k < A.val.size(); ++k) A.val[k] = 1 / (3 + double(k));
+    return A;
+}
+
+TEST(packed, makes_no_tiles_where_they_would_be_few) {
+    const auto A = short_rows_at_the_end(30);
+    packed_options options = with_tiles();
+    EXPECT_GT((packed<double, host>::from(view(A), options).tiles), 0);
+    EXPECT_GT(size_of_packed(view(A), options).tile_width, 0);
+    options.tile_share = 1.0 / 16;
+    const auto P = packed<double, host>::from(view(A), options);
+    EXPECT_EQ(P.tiles, 0);
+    EXPECT_EQ(to_csr(view(P)).col_ind, A.col_ind);
+    const auto size = size_of_packed(view(A), options);
+    EXPECT_EQ(size.tile_width, 0);
+    EXPECT_EQ(size.bytes, std::int64_t(bytes(P)));
+}
+
 TEST(packed, multiplies_tiles) {
     for (const auto& A : rows_for_tiles()) {
         const auto P = packed<double, host>::from(view(A), with_tiles());
@@ -345,6 +369,7 @@ TEST(packed, refuses_options_out_of_range) {
     EXPECT_THROW(with([](auto& o) { o.sort_gain = -1; }), argument_error);
     EXPECT_THROW(with([](auto& o) { o.local_scope = -1; }), argument_error);
     EXPECT_THROW(with([](auto& o) { o.tile_gain = std::nan(""); }), argument_error);
+    EXPECT_THROW(with([](auto& o) { o.tile_share = 1.5; }), argument_error);
     EXPECT_THROW(with([](auto& o) { o.pair_min_chunks = 0; }), argument_error);
     EXPECT_THROW(with([](auto& o) { o.quad_min_chunks = -1; }), argument_error);
     EXPECT_NO_THROW(with([](auto&) {}));
@@ -483,6 +508,7 @@ TEST_F(packed_on_gpu, packs_tiles_as_the_cpu_does) {
     auto A = from_lengths<double>(length, 50'000);
     for (std::size_t k = 0; k < A.val.size(); ++k) A.val[k] = 1 / (3 + double(k));
     expect_the_same_on_the_gpu("rows that no tile holds", A);
+    expect_the_same_on_the_gpu("tiles that would be few", short_rows_at_the_end(250));
     expect_the_same_on_the_gpu("uneven rows of floats",
                                uneven_rows<float>(2'500'003, 120, 1'000'000));
 }

@@ -24,6 +24,7 @@ void check(const packed_options& o) {
     in("sort_gain", o.sort_gain, 0, HUGE_VAL);
     in("local_scope", o.local_scope, 0, packed_window);
     in("tile_gain", o.tile_gain, 0, HUGE_VAL);
+    in("tile_share", o.tile_share, 0, 1);
     in("pair_min_chunks", double(o.pair_min_chunks), 1, HUGE_VAL);
     in("quad_min_chunks", double(o.quad_min_chunks), 1, HUGE_VAL);
 }
@@ -32,6 +33,7 @@ void count(const packed_chunk& c, matrix_stats::packed_size& size) {
     ++size.chunks;
     size.width += c.width;
     if (c.kind <= packed_chunk::diagonals) size.diagonal_width += c.width;
+    if (is_tile(c.kind)) size.tile_width += c.width;
     size.max_width = std::max<std::int64_t>(size.max_width, c.width);
 }
 
@@ -45,7 +47,7 @@ void count(const window_partition& w, std::size_t bytes_a_value, matrix_stats::p
 
 void add(const matrix_stats::packed_size& part, matrix_stats::packed_size& all) {
     all.bytes += part.bytes, all.width += part.width, all.chunks += part.chunks;
-    all.diagonal_width += part.diagonal_width;
+    all.diagonal_width += part.diagonal_width, all.tile_width += part.tile_width;
     all.max_width = std::max(all.max_width, part.max_width);
 }
 
@@ -110,6 +112,24 @@ std::vector<window_partition> partition_windows(const csr<V, host_view>& A,
     parallel_for(thread_count({}), count, windows_at_once,
                  [&](std::int64_t w) { windows[std::size_t(w)] = partition_window(A, cut, w); });
     return windows;
+}
+
+/// Measured without keeping the windows.
+template <class V>
+matrix_stats::packed_size size_of_windows(const csr<V, host_view>& A,
+                                          const chunk_partitioner<V>& cut,
+                                          std::size_t bytes_a_value) {
+    matrix_stats::packed_size all;
+    shared_range windows(window_count(A.shape.rows), windows_at_once);
+    std::mutex one_at_a_time;
+    parallel(thread_count({}), [&](int) {
+        matrix_stats::packed_size mine;
+        windows.take(
+            [&](std::int64_t k) { count(partition_window(A, cut, k), bytes_a_value, mine); });
+        const std::lock_guard lock(one_at_a_time);
+        add(mine, all);
+    });
+    return all;
 }
 
 struct stream_sizes {
@@ -204,8 +224,14 @@ packed<V, host> packed<V, S>::from(const csr<V, host_view>& A, const packed_opti
     check(o);
     const thread_limit limit(worth(cpu{}, A.shape.rows + std::ssize(A.val)));
     const auto values = value_encoder<V>::of(A.val);
-    const chunk_partitioner<V> cut(A, o, values);
+    chunk_partitioner<V> cut(A, o, values);
     std::vector<window_partition> windows = partition_windows(A, cut);
+    matrix_stats::packed_size size;
+    for (const window_partition& w : windows) count(w, values.bytes(), size);
+    if (o.tiles_are_few(size)) {
+        cut.leave_out_tiles();
+        windows = partition_windows(A, cut);
+    }
     packed<V, host> P{A.shape, values.encoding, 0, 1, 0, {}, {}, {}, {}, {}};
     P.table.assign(values.table.begin(), values.table.end());
     const auto [words, stored] = set_end_to_end(windows);
@@ -227,8 +253,6 @@ packed<V, host> packed<V, S>::from(const csr<V, host_view>& A, const packed_opti
     P.tiles = index(std::count_if(P.chunks.begin(), P.chunks.end(),
                                   [](const packed_chunk& c) { return is_tile(c.kind); }));
     if (P.segment_chunks > 0 || P.tiles > 0) return P;
-    matrix_stats::packed_size size;
-    for (const packed_chunk& c : P.chunks) count(c, size);
     const std::int64_t pairs = count_pairs(P.chunks, P.indices.data(), !P.table.empty());
     P.chunks_per_warp = o.chunks_per_warp(P.encoding, size, pairs);
     if (P.chunks_per_warp > 1) mark_identical_offsets(P.chunks, P.indices.data());
@@ -282,18 +306,14 @@ std::optional<packed<float, host>> rounded(const packed<double, host_view>& P) {
 template <class V>
 matrix_stats::packed_size size_of_packed(const csr<V, host_view>& A, const packed_options& o) {
     const auto values = value_encoder<V>::of(A.val);
-    const chunk_partitioner<V> cut(A, o, values);
-    matrix_stats::packed_size all{.bytes = std::int64_t(values.table.size() * sizeof(V))};
-    shared_range windows(window_count(A.shape.rows), windows_at_once);
-    std::mutex one_at_a_time;
-    parallel(thread_count({}), [&](int) {
-        matrix_stats::packed_size mine;
-        windows.take(
-            [&](std::int64_t k) { count(partition_window(A, cut, k), values.bytes(), mine); });
-        const std::lock_guard lock(one_at_a_time);
-        add(mine, all);
-    });
-    return all;
+    chunk_partitioner<V> cut(A, o, values);
+    matrix_stats::packed_size size = size_of_windows(A, cut, values.bytes());
+    if (o.tiles_are_few(size)) {
+        cut.leave_out_tiles();
+        size = size_of_windows(A, cut, values.bytes());
+    }
+    size.bytes += std::int64_t(values.table.size() * sizeof(V));
+    return size;
 }
 
 #define NZ_INSTANTIATE(V)                                                       \

@@ -81,22 +81,34 @@ __global__ void take_counts_of_values(const analysis_counters* from, analysis_co
     to->has_sentinel = from->has_sentinel, to->not_float32 = from->not_float32;
 }
 
-/// The passes that cut, and the result of the analysis.
+/// Cuts by the diagonals that are known.
 template <class V>
-analysis_result cut(gpu on, const packing<V>& p, unsigned windows,
-                    const std::function<void()>& meanwhile) {
+void cut_by_known_diagonals(gpu on, const packing<V>& p, unsigned windows) {
     const cudaStream_t stream = stream_of(on);
     check(cudaFuncSetAttribute(cut_windows<V>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                int(sizeof(window))),
           "cudaFuncSetAttribute");
-    if (windows > 0) {
-        find_diagonals<<<walk_blocks(p.A.shape.rows), walk_threads, 0, stream>>>(p);
-        cut_windows<<<windows, window_threads, sizeof(window), stream>>>(p);
-    }
+    if (windows > 0) cut_windows<<<windows, window_threads, sizeof(window), stream>>>(p);
     sum_sizes<<<1, sum_threads, 0, stream>>>(p, windows);
     check(cudaGetLastError(), "packed: analysis");
+}
+
+/// The passes that cut, and the result of the analysis.
+template <class V>
+analysis_result cut(gpu on, const packing<V>& p, unsigned windows,
+                    const std::function<void()>& meanwhile) {
+    if (windows > 0)
+        find_diagonals<<<walk_blocks(p.A.shape.rows), walk_threads, 0, stream_of(on)>>>(p);
+    cut_by_known_diagonals(on, p, windows);
     meanwhile();
     return read_back(on, p.result);
+}
+
+matrix_stats::packed_size widths_of(const analysis_counters& found) {
+    return {.width = std::int64_t(found.width),
+            .diagonal_width = std::int64_t(found.diagonal_width),
+            .tile_width = std::int64_t(found.tile_width),
+            .max_width = found.max_width};
 }
 
 }  // namespace
@@ -127,6 +139,7 @@ class packed_analysis {
         }
         first = cut(on, p, windows, meanwhile);
         refuse(first.found.error);
+        if (p.options.tiles_are_few(widths_of(first.found))) cut_without_tiles(on);
         if (first.total.words > 0xffffffffU || first.total.values > 0xffffffffU)
             throw argument_error("packed: the matrix is too large for 32-bit places of its chunks");
         encoding = encoding_for<V>(first.found.distinct, first.found.not_float32 == 0);
@@ -141,6 +154,13 @@ class packed_analysis {
     unsigned chunks, table_values;
 
   private:
+    void cut_without_tiles(gpu on) {
+        p.options.tile_gain = HUGE_VAL;
+        forget_widths<<<1, 1, 0, stream_of(on)>>>(p.found);
+        cut_by_known_diagonals(on, p, windows);
+        first = read_back(on, p.result);
+    }
+
     device_arena scratch_;
     std::shared_ptr<const packed_analysis> of_transpose_;  ///< whose arrays of values serve here
 };
@@ -160,11 +180,9 @@ matrix_stats::packed_size size_of_packed(const packed_analysis<V>& a) {
                        total.words * packed_index_unit * sizeof(std::uint32_t) +
                        total.values * warp_size * encoded_bytes<V>(a.encoding) +
                        a.table_values * sizeof(V);
-    return {.bytes = std::int64_t(bytes),
-            .width = std::int64_t(found.width),
-            .diagonal_width = std::int64_t(found.diagonal_width),
-            .chunks = a.chunks,
-            .max_width = found.max_width};
+    matrix_stats::packed_size size = widths_of(found);
+    size.bytes = std::int64_t(bytes), size.chunks = a.chunks;
+    return size;
 }
 
 template <class V>

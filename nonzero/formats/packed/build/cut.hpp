@@ -33,6 +33,7 @@ class row_partitioner {
   public:
     [[nodiscard]] offset begin(index i) const { return row_ptr[std::size_t(i)]; }
     [[nodiscard]] offset length(index i) const { return begin(i + 1) - begin(i); }
+    void leave_out_tiles() { may_tile = false; }
 
   protected:
     template <class V>

@@ -19,8 +19,9 @@ struct analysis_counters {
     unsigned max_width;                 ///< the width of the widest chunk
     unsigned pairs;                     ///< pairs of chunks, as chunks_per_warp wants them
     unsigned long long width;           ///< summed over all chunks
-    unsigned long long tiles;           ///< chunks that are tiles
     unsigned long long diagonal_width;  ///< summed over the chunks of diagonals
+    unsigned long long tile_width;      ///< summed over tiles
+    unsigned long long tiles;           ///< chunks that are tiles
     unsigned long long descents;        ///< within rows, once all are counted, modulo 2^64
 };
 

@@ -396,18 +396,21 @@ __device__ stream_extent place_segments(const packing<V>& p, index window_first,
 
 /// The tiles and the widths of the chunks that a thread met.
 struct width_counts {
-    int all = 0, of_diagonals = 0, longest = 0, tiles = 0;
+    int all = 0, of_diagonals = 0, of_tiles = 0, longest = 0, tiles = 0;
     __device__ void add(const packed_chunk& c) {
         all += c.width, longest = max(longest, int(c.width));
-        tiles += is_tile(c.kind);
+        if (is_tile(c.kind)) of_tiles += c.width, ++tiles;
         if (c.kind <= packed_chunk::diagonals) of_diagonals += c.width;
     }
     /// By a whole warp.
     __device__ void note(analysis_counters* to) const {
         const int a = warp_sum(all), d = warp_sum(of_diagonals), m = warp_max(longest);
-        const int t = warp_sum(tiles);
+        const int t = warp_sum(tiles), w = warp_sum(of_tiles);
         if (lane_id() > 0) return;
-        if (t > 0) atomicAdd(&to->tiles, static_cast<unsigned long long>(t));
+        if (t > 0) {
+            atomicAdd(&to->tiles, static_cast<unsigned long long>(t));
+            atomicAdd(&to->tile_width, static_cast<unsigned long long>(w));
+        }
         if (a == 0) return;
         atomicAdd(&to->width, static_cast<unsigned long long>(a));
         if (d > 0) atomicAdd(&to->diagonal_width, static_cast<unsigned long long>(d));
@@ -562,6 +565,12 @@ __global__ void __launch_bounds__(window_threads) cut_windows(packing<V> p) {
     all.chunks = unsigned(count);
     all.perm = sorted ? unsigned(w.rest_rows) : 0;
     if (r == 0) p.sizes[blockIdx.x] = all;
+}
+
+/// Forgets what cut_windows counted, before it cuts again.
+__global__ void forget_widths(analysis_counters* of) {
+    of->max_width = of->pairs = 0;
+    of->width = of->diagonal_width = of->tile_width = of->tiles = 0;
 }
 
 constexpr int sum_threads = 256;
