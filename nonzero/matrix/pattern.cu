@@ -21,7 +21,6 @@ struct entry_part {
 /// what is added to one place waits for what was added before. Whole warps.
 template <class Part>
 struct add_parts {
-    static constexpr std::int64_t run = 64;
     Part part;
     std::int64_t count, threads;
     unsigned long long* sum;
@@ -34,10 +33,12 @@ struct add_parts {
 };
 template <class Part>
 void add_all(gpu on, const Part& part, std::size_t count, unsigned long long* sum) {
-    constexpr std::int64_t of_a_warp = add_parts<Part>::run * warp_size;
-    const std::int64_t threads =
-        std::int64_t(blocks_for(std::int64_t(count), of_a_warp)) * warp_size;
-    launch_each(on, threads, add_parts<Part>{part, std::int64_t(count), threads, sum});
+    // Short runs where they are few: a thread waits for memory in each of its steps.
+    constexpr std::int64_t least_run = 4, most_run = 64, enough_threads = 1 << 16;
+    const auto n = std::int64_t(count);
+    const std::int64_t wanted = std::max(n / most_run, std::min(n / least_run, enough_threads));
+    const std::int64_t threads = (wanted / warp_size + 1) * warp_size;
+    launch_each(on, threads, add_parts<Part>{part, n, threads, sum});
 }
 
 }  // namespace
