@@ -232,20 +232,20 @@ cells cells_of(const csr<V, device_view>& A) {
     return c;
 }
 
-/// The scratch memory of one survey, zero from the start.
+/// The scratch memory of one survey, zero from the start: the lengths lie behind the counts.
 class scratch {
   public:
     scratch(gpu on, std::int64_t nnz)
-        : memory_(on, lengths_at + std::size_t(most_long_rows(nnz)) * sizeof(index)) {
-        zero_on_device(on, {memory_.data(), lengths_at});
+        : memory_(on, sizeof(survey) + std::size_t(most_long_rows(nnz)) * sizeof(index)) {
+        zero_on_device(on, memory_);
     }
     [[nodiscard]] survey* found() const { return reinterpret_cast<survey*>(memory_.data()); }
     [[nodiscard]] index* long_lengths() const {
-        return reinterpret_cast<index*>(memory_.data() + lengths_at);
+        return reinterpret_cast<index*>(memory_.data() + sizeof(survey));
     }
+    [[nodiscard]] std::size_t size() const { return memory_.size(); }
 
   private:
-    static constexpr std::size_t lengths_at = (sizeof(survey) + 255) / 256 * 256;
     device_array<std::byte> memory_;
 };
 
@@ -273,11 +273,20 @@ surveyed look_at(gpu on, const csr<V, device_view>& A) {
     const scratch at(on, nnz);
     launch(on, A, at);
     surveyed s;
-    copy_to_host(on, at.found(), &s.counts, sizeof s.counts);
+    struct {
+        survey counts;
+        index lengths[900];
+    } first;  // with one wait: small matrices have no more lengths
+    copy_to_host(on, at.found(), &first, std::min(sizeof first, at.size()));
+    s.counts = first.counts;
     s.long_lengths.resize(
         std::min(std::size_t(s.counts.long_rows), std::size_t(most_long_rows(nnz))));
-    copy_to_host(on, at.long_lengths(), s.long_lengths.data(),
-                 s.long_lengths.size() * sizeof(index));
+    if (s.long_lengths.size() <= std::size(first.lengths)) {
+        std::copy_n(first.lengths, s.long_lengths.size(), s.long_lengths.begin());
+    } else {
+        copy_to_host(on, at.long_lengths(), s.long_lengths.data(),
+                     s.long_lengths.size() * sizeof(index));
+    }
     return s;
 }
 
