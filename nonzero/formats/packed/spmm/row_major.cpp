@@ -1,5 +1,5 @@
-// packed.warp with several row-major vectors on the CPU: a row is decoded once, and SIMD runs along
-// the vectors.
+// packed.warp with several row-major vectors on the CPU: SIMD runs along the vectors, and the sums
+// of a few lanes of a chunk stay in registers while their entries pass.
 #include "nonzero/formats/packed/spmm/row_major.hpp"
 
 #include <algorithm>
@@ -11,259 +11,327 @@
 namespace nz {
 namespace {
 
-/// Entries of a row that are decoded at once, and vectors whose sums are kept meanwhile.
-constexpr std::size_t entries_at_once = 128;
-constexpr std::size_t vectors_at_once = 256;
+constexpr std::size_t lanes_of_chunk = 32;
+/// Vectors whose sums are kept, of all lanes of a chunk: 8 KB of L1.
+constexpr std::size_t vectors_at_once = 32;
 
-template <class V>
-struct some_entries {
-    std::array<index, entries_at_once> col_ind;
-    std::array<V, entries_at_once> val;
-    std::size_t count = 0;
+/// The entries of a chunk of lists, by step and lane.
+template <class Column, class D>
+struct listed_entries {
+    const Column* columns;
+    index base;
+    D values;
+    std::size_t at;  ///< of the first value
+    std::size_t width;
+
+    [[nodiscard]] bool has(std::size_t step, std::size_t lane) const {
+        return columns[step * lanes_of_chunk + lane] != Column(-1);
+    }
+    [[nodiscard]] std::size_t column(std::size_t step, std::size_t lane) const {
+        return std::size_t(base) + columns[step * lanes_of_chunk + lane];
+    }
+    [[nodiscard]] auto value(std::size_t step, std::size_t lane) const {
+        return values[at + step * lanes_of_chunk + lane];
+    }
 };
 
-/// The loops along the vectors. They give the same bits, whatever the machine has.
-template <class V>
-struct row_loops {
-    /// sums[v] += the products of a row's entries with row-major vectors, of whose rows `stride`
-    /// elements are apart; entry after entry for each vector. fresh: sums are zero, whatever they
-    /// hold.
-    void (*add)(const some_entries<V>&, const V* x, std::size_t stride, std::size_t count,
-                bool fresh, V* sums);
-    /// y[v] = alpha sums[v] + beta y[v], y not read where beta is 0.
-    void (*store)(V alpha, const V* sums, V beta, V* y, std::size_t count);
+/// The entries of a chunk of diagonals. constant: of one value each.
+template <bool constant, class D, class V>
+struct diagonal_entries {
+    static constexpr std::size_t words =
+        words_a_column(constant ? packed_chunk::constant_diagonals : packed_chunk::diagonals);
+    const std::uint32_t* code;
+    index first_row;
+    D values;
+    std::size_t at;
+    std::size_t width;
+
+    [[nodiscard]] bool has(std::size_t step, std::size_t lane) const {
+        return (code[step * words + 1] >> lane & 1) != 0;
+    }
+    [[nodiscard]] std::size_t column(std::size_t step, std::size_t lane) const {
+        return std::size_t(first_row + index(lane) + std::int32_t(code[step * words]));
+    }
+    [[nodiscard]] V value(std::size_t step, std::size_t lane) const {
+        if constexpr (constant) return value_of_diagonal<V>(code + step * words);
+        return values[at + step * lanes_of_chunk + lane];
+    }
 };
 
+/// The sums of a chunk's lanes.
 template <class V>
-void add_plainly(const some_entries<V>& e, const V* x, std::size_t stride, std::size_t count,
-                 bool fresh, V* sums) {
-    if (fresh) std::fill_n(sums, count, V(0));
-    for (std::size_t k = 0; k < e.count; ++k)
-        for (std::size_t v = 0; v < count; ++v)
-            sums[v] += product(e.val[k], x[std::size_t(e.col_ind[k]) * stride + v]);
+struct lane_sums {
+    std::array<V, lanes_of_chunk * vectors_at_once> all;
+    [[nodiscard]] V* of(std::size_t lane) { return all.data() + lane * vectors_at_once; }
+};
+
+/// Some vectors of X: element v of row j lies at first + j * row + v * vector.
+template <class V>
+struct some_vectors {
+    const V* first;
+    std::size_t row, vector, count;
+};
+
+/// Adds the products of a chunk's entries, entry after entry for each lane and vector. fresh: to
+/// zeros, whatever sums holds.
+template <class E, class V>
+void add_plainly(const E& e, some_vectors<V> x, bool fresh, lane_sums<V>& sums) {
+    for (std::size_t l = 0; fresh && l < lanes_of_chunk; ++l)
+        std::fill_n(sums.of(l), x.count, V(0));
+    for (std::size_t s = 0; s < e.width; ++s)
+        for (std::size_t l = 0; l < lanes_of_chunk; ++l) {
+            if (!e.has(s, l)) continue;
+            const V a = e.value(s, l);
+            const V* const row = x.first + e.column(s, l) * x.row;
+            V* const to = sums.of(l);
+            for (std::size_t v = 0; v < x.count; ++v) to[v] += product(a, row[v * x.vector]);
+        }
 }
 template <class V>
-void store_plainly(V alpha, const V* sums, V beta, V* y, std::size_t count) {
-    for (std::size_t v = 0; v < count; ++v) y[v] = scaled(alpha, sums[v], beta, y[v]);
+void store_plainly(V alpha, const V* sums, V beta, V* y, std::size_t count, std::size_t stride) {
+    for (std::size_t v = 0; v < count; ++v)
+        y[v * stride] = scaled(alpha, sums[v], beta, y[v * stride]);
 }
 
 #if defined(NZ_LANES)
-template <class V, std::size_t bytes>
-struct simd_loops {
-    using vec = simd_vector<V, bytes>;
-    static constexpr std::size_t lanes = bytes / sizeof(V);
+/// The sums of one lane of a chunk, in registers; element by element where a register holds one.
+template <class V, std::size_t bytes, std::size_t registers>
+struct register_sums {
+    using vec = std::conditional_t<bytes == sizeof(V), V, simd_vector<V, bytes>>;
+    static constexpr std::size_t elements = bytes / sizeof(V);
+    vec of[registers];
 
-    template <std::size_t registers>
-    static NZ_ALWAYS_INLINE void add_some(const some_entries<V>& e, const V* x, std::size_t stride,
-                                          bool fresh, V* sums) {
-        vec s[registers];
+    NZ_ALWAYS_INLINE void start(const V* sums, bool fresh) {
         NZ_UNROLL
-        for (std::size_t l = 0; l < registers; ++l) {
-            s[l] = vec{};
-            if (!fresh) read(sums + l * lanes, s[l]);
+        for (std::size_t k = 0; k < registers; ++k) {
+            of[k] = vec{};
+            if (!fresh) read(sums + k * elements, of[k]);
         }
-        for (std::size_t k = 0; k < e.count; ++k) {
-            const V* const row = x + std::size_t(e.col_ind[k]) * stride;
-            const V a = e.val[k];
-            NZ_UNROLL
-            for (std::size_t l = 0; l < registers; ++l) {
-                vec r;
-                read(row + l * lanes, r);
-                s[l] += a * r;
-            }
-        }
+    }
+    NZ_ALWAYS_INLINE void write_to(V* sums) const {
         NZ_UNROLL
-        for (std::size_t l = 0; l < registers; ++l) write(s[l], sums + l * lanes);
+        for (std::size_t k = 0; k < registers; ++k) write(of[k], sums + k * elements);
     }
-    static NZ_ALWAYS_INLINE void add(const some_entries<V>& e, const V* x, std::size_t stride,
-                                     std::size_t count, bool fresh, V* sums) {
-        constexpr std::size_t most = 8;  // registers; their loads of X need others
-        std::size_t v = 0;
-        for (; v + most * lanes <= count; v += most * lanes)
-            add_some<most>(e, x + v, stride, fresh, sums + v);
-        for (; v + 2 * lanes <= count; v += 2 * lanes)
-            add_some<2>(e, x + v, stride, fresh, sums + v);
-        for (; v + lanes <= count; v += lanes) add_some<1>(e, x + v, stride, fresh, sums + v);
-        if (v < count) add_plainly(e, x + v, stride, count - v, fresh, sums + v);
-    }
-    static NZ_ALWAYS_INLINE void store(V alpha, const V* sums, V beta, V* y, std::size_t count) {
-        std::size_t v = 0;
-        for (; v + lanes <= count; v += lanes) {
-            vec s;
-            read(sums + v, s);
-            write_scaled(alpha, s, beta, y + v);
+    NZ_ALWAYS_INLINE void add(V a, const V* x) {
+        NZ_UNROLL
+        for (std::size_t k = 0; k < registers; ++k) {
+            vec r;
+            read(x + k * elements, r);
+            of[k] += a * r;
         }
-        store_plainly(alpha, sums + v, beta, y + v, count - v);
     }
 };
 
-template <class V>
-NZ_LANES void add_by_lanes(const some_entries<V>& e, const V* x, std::size_t stride,
-                           std::size_t count, bool fresh, V* sums) {
-    simd_loops<V, lane_register_bytes>::add(e, x, stride, count, fresh, sums);
+/// A few neighbouring lanes at once, so that none waits for its last addition.
+template <std::size_t bytes, std::size_t lanes, std::size_t registers, class E, class V>
+NZ_ALWAYS_INLINE void add_registers(const E& entries, const V* x, std::size_t row, bool fresh,
+                                    V* sums) {
+    const E e = entries;  // by reference, its members would be loaded again for every entry
+    for (std::size_t first = 0; first < lanes_of_chunk; first += lanes) {
+        register_sums<V, bytes, registers> s[lanes];
+        V* const to = sums + first * vectors_at_once;
+        NZ_UNROLL
+        for (std::size_t l = 0; l < lanes; ++l) s[l].start(to + l * vectors_at_once, fresh);
+        for (std::size_t step = 0; step < e.width; ++step) {
+            NZ_UNROLL
+            for (std::size_t l = 0; l < lanes; ++l)
+                if (e.has(step, first + l))
+                    s[l].add(e.value(step, first + l), x + e.column(step, first + l) * row);
+        }
+        NZ_UNROLL
+        for (std::size_t l = 0; l < lanes; ++l) s[l].write_to(to + l * vectors_at_once);
+    }
+}
+
+/// As add_plainly, of vectors that lie side by side.
+template <std::size_t bytes, class E, class V>
+NZ_ALWAYS_INLINE void add_vectors(const E& e, const some_vectors<V>& x, bool fresh,
+                                  lane_sums<V>& sums) {
+    constexpr std::size_t n = bytes / sizeof(V);
+    constexpr std::size_t most = bytes == 32 ? 8 : 16;  // sums in registers: AVX2 has 16
+    std::size_t v = 0;
+    for (; v + 4 * n <= x.count; v += 4 * n)
+        add_registers<bytes, most / 4, 4>(e, x.first + v, x.row, fresh, sums.of(0) + v);
+    for (; v + 2 * n <= x.count; v += 2 * n)
+        add_registers<bytes, most / 2, 2>(e, x.first + v, x.row, fresh, sums.of(0) + v);
+    for (; v + n <= x.count; v += n)
+        add_registers<bytes, 8, 1>(e, x.first + v, x.row, fresh, sums.of(0) + v);
+    if constexpr (bytes > 16)
+        for (; v + n / 2 <= x.count; v += n / 2)
+            add_registers<bytes / 2, 8, 1>(e, x.first + v, x.row, fresh, sums.of(0) + v);
+    if constexpr (bytes > 32)
+        for (; v + n / 4 <= x.count; v += n / 4)
+            add_registers<bytes / 4, 8, 1>(e, x.first + v, x.row, fresh, sums.of(0) + v);
+    for (; v < x.count; ++v)
+        add_registers<sizeof(V), 8, 1>(e, x.first + v, x.row, fresh, sums.of(0) + v);
+}
+
+template <std::size_t bytes, class V>
+NZ_ALWAYS_INLINE void store_vectors(V alpha, const V* sums, V beta, V* y, std::size_t count) {
+    constexpr std::size_t n = bytes / sizeof(V);
+    std::size_t v = 0;
+    for (; v + n <= count; v += n) {
+        simd_vector<V, bytes> s;
+        read(sums + v, s);
+        write_scaled(alpha, s, beta, y + v);
+    }
+    store_plainly(alpha, sums + v, beta, y + v, count - v, 1);
+}
+
+template <class E, class V>
+NZ_LANES void add_by_lanes(const E& e, const some_vectors<V>& x, bool fresh, lane_sums<V>& sums) {
+    add_vectors<lane_register_bytes>(e, x, fresh, sums);
 }
 template <class V>
 NZ_LANES void store_by_lanes(V alpha, const V* sums, V beta, V* y, std::size_t count) {
-    simd_loops<V, lane_register_bytes>::store(alpha, sums, beta, y, count);
+    store_vectors<lane_register_bytes>(alpha, sums, beta, y, count);
 }
 #endif
 #if defined(NZ_AVX512)
-template <class V>
-NZ_AVX512 void add_avx512(const some_entries<V>& e, const V* x, std::size_t stride,
-                          std::size_t count, bool fresh, V* sums) {
-    simd_loops<V, 64>::add(e, x, stride, count, fresh, sums);
+template <class E, class V>
+NZ_AVX512 void add_avx512(const E& e, const some_vectors<V>& x, bool fresh, lane_sums<V>& sums) {
+    add_vectors<64>(e, x, fresh, sums);
 }
 template <class V>
 NZ_AVX512 void store_avx512(V alpha, const V* sums, V beta, V* y, std::size_t count) {
-    simd_loops<V, 64>::store(alpha, sums, beta, y, count);
+    store_vectors<64>(alpha, sums, beta, y, count);
 }
 #endif
 
+/// Loops that give the same bits each.
+enum class loops { plain, by_lanes, avx512 };
 template <class V>
-row_loops<V> fastest_row_loops() {
+loops fastest_loops() {
     if constexpr (std::floating_point<V>) {
 #if defined(NZ_AVX512)
-        if (has_avx512()) return {add_avx512<V>, store_avx512<V>};
+        if (has_avx512()) return loops::avx512;
 #endif
 #if defined(NZ_LANES)
-        if (has_lanes()) return {add_by_lanes<V>, store_by_lanes<V>};
+        if (has_lanes()) return loops::by_lanes;
 #endif
     }
-    return {add_plainly<V>, store_plainly<V>};
+    return loops::plain;
 }
 
-/// A row of the product in the making, for some of the vectors.
+/// The product in the making, for some of the vectors.
 template <class V>
-class row_of_sums {
+class product_of_some {
   public:
-    row_of_sums(V alpha, const in_columns<V, cpu>& X, V beta, const out_columns<V, cpu>& Y,
-                std::size_t first)
-        : alpha_(alpha),
+    product_of_some(V alpha, const packed<V, host_view>& A, const in_columns<V, cpu>& X, V beta,
+                    const out_columns<V, cpu>& Y, std::size_t first)
+        : A_(A),
+          alpha_(alpha),
           beta_(beta),
-          X_(X),
-          Y_(Y),
-          first_(first),
-          count_(std::min(vectors_at_once, std::size_t(Y.count) - first)),
-          loops_(fastest_row_loops<V>()) {}
+          x_{X.values.data() + first * X.vector_stride(), X.row_stride(), X.vector_stride(),
+             std::min(vectors_at_once, std::size_t(Y.count) - first)},
+          y_(Y.values.data() + first * Y.vector_stride()),
+          y_row_(Y.row_stride()),
+          y_vector_(Y.vector_stride()),
+          loops_(fastest_loops<V>()) {}
 
-    void begin() { fresh_ = true; }
-    void add(index j, V v) {
-        if (entries_.count == entries_at_once) add_entries();
-        entries_.col_ind[entries_.count] = j;
-        entries_.val[entries_.count++] = v;
-    }
-    /// The entries of `lanes` neighbouring lanes of a chunk of lists, from `column` and the place
-    /// `at` of the first one's first on.
-    template <class Column, class D>
-    void add_list(const Column* column, std::size_t lanes, std::size_t width, index base, D value,
-                  std::size_t at) {
-        std::size_t n = entries_.count;
-        for (std::size_t s = 0; s < width; ++s, column += 32, at += 32) {
-            if (n + lanes > entries_at_once) {
-                entries_.count = n;
-                add_entries();
-                n = 0;
-            }
-            for (std::size_t l = 0; l < lanes; ++l, ++n) {
-                if (column[l] == Column(-1)) {  // padding stands behind a row's last entry
-                    entries_.count = n;
-                    return;
-                }
-                entries_.col_ind[n] = base + index(column[l]);
-                entries_.val[n] = value[at + l];
-            }
+    /// A chunk of whole rows, or of a segment: the sums of a row's are added.
+    template <class D>
+    void multiply(const packed_chunk& c, D value) {
+        if constexpr (D::may_tile)
+            if (is_tile(c.kind)) return multiply_tile(c, value);
+        add_chunk(c, value);
+        if (c.segments > 0 && c.number + 1 < c.segments) return;
+        for (std::size_t r = 0; r < c.rows; ++r) {
+            add_lanes(r << c.log_lanes, std::size_t(1) << c.log_lanes);
+            store(c.sorted ? A_.perm[std::size_t(c.number) + r] : c.first_row + index(r),
+                  sums_.of(r << c.log_lanes));
         }
-        entries_.count = n;
-    }
-    void store(index i) {
-        add_entries();
-        V* const to =
-            Y_.values.data() + first_ * Y_.vector_stride() + std::size_t(i) * Y_.row_stride();
-        if (Y_.vector_stride() == 1) return loops_.store(alpha_, sums_.data(), beta_, to, count_);
-        for (std::size_t v = 0; v < count_; ++v)
-            store_plainly(alpha_, &sums_[v], beta_, to + v * Y_.vector_stride(), 1);
     }
 
   private:
-    void add_entries() {
-        if (entries_.count == 0) {  // X may have no element that a pointer could point to
-            if (fresh_) std::fill_n(sums_.begin(), count_, V(0));
-            fresh_ = false;
-            return;
-        }
-        const V* const x = X_.values.data() + first_ * X_.vector_stride();
-        if (X_.vector_stride() == 1) {
-            loops_.add(entries_, x, X_.row_stride(), count_, fresh_, sums_.data());
-        } else {
-            for (std::size_t v = 0; v < count_; ++v)
-                add_plainly(entries_, x + v * X_.vector_stride(), X_.row_stride(), 1, fresh_,
-                            &sums_[v]);
-        }
-        fresh_ = false;
-        entries_.count = 0;
+    template <class E>
+    void add(const E& e, bool fresh) {
+#if defined(NZ_LANES)
+        if constexpr (std::floating_point<V>)
+            if (x_.vector == 1) {
+#if defined(NZ_AVX512)
+                if (loops_ == loops::avx512) return add_avx512(e, x_, fresh, sums_);
+#endif
+                if (loops_ == loops::by_lanes) return add_by_lanes(e, x_, fresh, sums_);
+            }
+#endif
+        add_plainly(e, x_, fresh, sums_);
     }
 
+    template <class D>
+    void add_chunk(const packed_chunk& c, D value) {
+        const std::uint32_t* const code =
+            A_.indices.data() + std::size_t(c.index_at) * packed_index_unit;
+        const std::size_t at = std::size_t(c.val_at) * packed_value_unit;
+        const bool fresh = c.segments == 0 || c.number == 0;
+        switch (c.kind) {
+            case packed_chunk::constant_diagonals:
+                return add(diagonal_entries<true, D, V>{code, c.first_row, value, at, c.width},
+                           fresh);
+            case packed_chunk::diagonals:
+                return add(diagonal_entries<false, D, V>{code, c.first_row, value, at, c.width},
+                           fresh);
+            case packed_chunk::delta16:
+                return add(
+                    listed_entries<std::uint16_t, D>{reinterpret_cast<const std::uint16_t*>(code),
+                                                     c.base, value, at, c.width},
+                    fresh);
+            default:
+                return add(listed_entries<std::uint32_t, D>{code, c.base, value, at, c.width},
+                           fresh);
+        }
+    }
+
+    template <class D>
+    void multiply_tile(const packed_chunk& c, D value) {
+        const index end = c.first_row + index(c.rows);
+        index row = c.first_row;
+        V* const sums = sums_.of(0);
+        std::fill_n(sums, x_.count, V(0));
+        const auto go_to = [&](index i) {
+            for (; row < i; ++row) {
+                store(row, sums);
+                std::fill_n(sums, x_.count, V(0));
+            }
+        };
+        for_each_of_tile(A_, c, value, [&](index i, index j, V a) {
+            go_to(i);
+            const V* const from = x_.first + std::size_t(j) * x_.row;
+            for (std::size_t v = 0; v < x_.count; ++v) sums[v] += product(a, from[v * x_.vector]);
+        });
+        go_to(end);
+    }
+
+    /// The sums of neighbouring lanes, in order, to those of the first.
+    void add_lanes(std::size_t first, std::size_t count) {
+        V* const to = sums_.of(first);
+        for (std::size_t l = 1; l < count; ++l)
+            for (std::size_t v = 0; v < x_.count; ++v) to[v] += sums_.of(first + l)[v];
+    }
+
+    void store(index i, const V* sums) {
+        V* const to = y_ + std::size_t(i) * y_row_;
+#if defined(NZ_LANES)
+        if constexpr (std::floating_point<V>)
+            if (y_vector_ == 1) {
+#if defined(NZ_AVX512)
+                if (loops_ == loops::avx512) return store_avx512(alpha_, sums, beta_, to, x_.count);
+#endif
+                if (loops_ == loops::by_lanes)
+                    return store_by_lanes(alpha_, sums, beta_, to, x_.count);
+            }
+#endif
+        store_plainly(alpha_, sums, beta_, to, x_.count, y_vector_);
+    }
+
+    const packed<V, host_view>& A_;
     V alpha_, beta_;
-    const in_columns<V, cpu>& X_;
-    const out_columns<V, cpu>& Y_;
-    std::size_t first_;  ///< of the vectors
-    std::size_t count_;
-    row_loops<V> loops_;
-    bool fresh_ = true;
-    some_entries<V> entries_;
-    std::array<V, vectors_at_once> sums_;
+    some_vectors<V> x_;
+    V* y_;
+    std::size_t y_row_, y_vector_;  ///< strides
+    loops loops_;
+    lane_sums<V> sums_;
 };
-
-template <class D, class V>
-void add_row(const packed<V, host_view>& A, const packed_chunk& c, std::uint32_t r, D value,
-             row_of_sums<V>& to) {
-    if (c.width == 0) return;  // then A's arrays may be empty
-    const std::uint32_t* const code =
-        A.indices.data() + std::size_t(c.index_at) * packed_index_unit;
-    const std::size_t at = std::size_t(c.val_at) * packed_value_unit;
-    const std::size_t lanes = std::size_t(1) << c.log_lanes, first = r * lanes;
-    if (c.kind == packed_chunk::delta16)
-        return to.add_list(reinterpret_cast<const std::uint16_t*>(code) + first, lanes, c.width,
-                           c.base, value, at + first);
-    if (c.kind == packed_chunk::delta32)
-        return to.add_list(code + first, lanes, c.width, c.base, value, at + first);
-    const index i = c.first_row + index(r);
-    for (std::size_t s = 0; s < c.width; ++s) {
-        const std::uint32_t* const word = code + s * words_a_column(c.kind);
-        if ((word[1] >> r & 1) == 0) continue;
-        to.add(i + std::int32_t(word[0]), c.kind == packed_chunk::constant_diagonals
-                                              ? value_of_diagonal<V>(word)
-                                              : value[at + 32 * s + r]);
-    }
-}
-
-template <class D, class V>
-void multiply_tile(const packed<V, host_view>& A, const packed_chunk& c, D value,
-                   row_of_sums<V>& to) {
-    index row = c.first_row;
-    to.begin();
-    const auto go_to = [&](index i) {
-        for (; row < i; ++row) to.store(row), to.begin();
-    };
-    for_each_of_tile(A, c, value, [&](index i, index j, V v) {
-        go_to(i);
-        to.add(j, v);
-    });
-    go_to(c.first_row + index(c.rows));
-}
-
-template <class D, class V>
-void multiply_chunk(const packed<V, host_view>& A, const packed_chunk& c, D value,
-                    row_of_sums<V>& to) {
-    if constexpr (D::may_tile)
-        if (is_tile(c.kind)) return multiply_tile(A, c, value, to);
-    for (std::uint32_t r = 0; r < c.rows; ++r) {
-        if (c.segments == 0 || c.number == 0) to.begin();
-        add_row(A, c, r, value, to);
-        if (c.segments > 0 && c.number + 1 < c.segments) continue;
-        to.store(c.sorted ? A.perm[std::size_t(c.number) + r] : c.first_row + index(r));
-    }
-}
 
 }  // namespace
 
@@ -277,10 +345,10 @@ void spmm_row_major(cpu on, V alpha, const packed<V, host_view>& A, in_columns<V
 #pragma omp parallel for schedule(static, 1) num_threads(threads)
         for (int t = 0; t < threads; ++t)
             for (std::size_t v = 0; v < std::size_t(Y.count); v += vectors_at_once) {
-                row_of_sums<V> row(alpha, X, beta, Y, v);
+                product_of_some<V> some(alpha, A, X, beta, Y, v);
                 for (const auto of : {segments, whole_rows})
                     for (const packed_chunk& c : share_of<V>(of, t, threads))
-                        multiply_chunk(A, c, value, row);
+                        some.multiply(c, value);
             }
     });
 }
