@@ -7,6 +7,7 @@
 #include "nonzero/formats/csr/balanced_rows.hpp"
 #include "nonzero/formats/csr/kernels.hpp"
 #include "nonzero/formats/simd/targets.hpp"
+#include "nonzero/formats/turned_columns.hpp"
 
 namespace nz {
 namespace {
@@ -124,44 +125,7 @@ void multiply_rows(rows_and_vectors<V, P> p, std::size_t vectors,
         }
 }
 
-/// Vectors that are turned at once, and the rows of them that stay in L1 while they are.
-constexpr std::size_t turned_vectors = 32, turned_rows = 64;
-
-/// `vectors` column-major ones, from the first on, as row-major ones side by side.
-template <class V>
-void turn(cpu on, const in_columns<V, cpu>& X, std::size_t first, std::size_t vectors,
-          std::span<V> to) {
-    const auto rows = std::int64_t(to.size() / vectors), step = std::int64_t(turned_rows);
-    const V* const x = X.values.data() + first * X.vector_stride();
-#pragma omp parallel for schedule(static) num_threads(thread_count(on))
-    for (std::int64_t tile = 0; tile < rows; tile += step)
-        for (std::size_t v = 0; v < vectors; ++v)
-            for (std::int64_t j = tile; j < std::min(tile + step, rows); ++j)
-                to[std::size_t(j) * vectors + v] = x[v * X.vector_stride() + std::size_t(j)];
-}
-
-/// Memory for n elements. The calling thread keeps what is no larger than this for its next
-/// product: new pages take the system as long as it takes to fill them.
-constexpr std::size_t kept_bytes = std::size_t(64) << 20;
-template <class V>
-class turned_memory {
-  public:
-    explicit turned_memory(std::size_t n) {
-        if (kept().size() < n) kept() = host_vector<V>(n);
-    }
-    ~turned_memory() {
-        if (kept().size() * sizeof(V) > kept_bytes) kept() = {};
-    }
-    turned_memory(const turned_memory&) = delete;
-    turned_memory& operator=(const turned_memory&) = delete;
-    [[nodiscard]] V* data() const { return kept().data(); }
-
-  private:
-    static host_vector<V>& kept() {
-        static thread_local host_vector<V> of_thread;
-        return of_thread;
-    }
-};
+constexpr std::size_t turned_rows = 64;  ///< of Y, which wait in L1
 
 /// At most turned_vectors by rows, into a Y of any order: some rows' products at a time wait in L1.
 template <class V, class P>
@@ -195,31 +159,16 @@ void for_each_share(cpu on, const P* row_ptr, index rows, F f) {
 template <class V, class P>
 void multiply_turned(cpu on, const P* row_ptr, V alpha, const csr<V, host_view>& A,
                      const in_columns<V, cpu>& X, V beta, const out_columns<V, cpu>& Y) {
-    const auto count = std::size_t(Y.count), cols = std::size_t(A.shape.cols);
-    const turned_memory<V> memory(X.by_row() ? 0 : cols * std::min(count, turned_vectors));
-    for (std::size_t first = 0; first < count; first += turned_vectors) {
-        const std::size_t some = std::min(turned_vectors, count - first);
-        const std::span<V> turned(memory.data(), X.by_row() ? 0 : cols * some);
-        if (!X.by_row()) turn<V>(on, X, first, some, turned);
+    const auto cols = std::size_t(A.shape.cols);
+    for_some_by_rows<V>(on, X, cols, [&](const in_columns<V, cpu>& some, index first) {
         for_each_share(on, row_ptr, A.shape.rows, [&](range rows) {
             multiply_tiles<V, P>(
                 {row_ptr, A.col_ind.data(), A.val.data(), rows.first, rows.last, alpha,
-                 X.by_row() ? X.values.data() : turned.data(), X.by_row() ? X.row_stride() : some,
-                 1, X.by_row() ? first : 0, beta, Y.values.data(), Y.row_stride(),
-                 Y.vector_stride(), first * Y.vector_stride()},
-                some, loops_by_rows<V, P>());
+                 some.values.data(), some.row_stride(), 1, 0, beta, Y.values.data(), Y.row_stride(),
+                 Y.vector_stride(), std::size_t(first) * Y.vector_stride()},
+                std::size_t(some.count), loops_by_rows<V, P>());
         });
-    }
-}
-
-/// Whether column-major vectors are faster turned: where each element of X is loaded so often that
-/// this is worth a copy of it (docs/decisions/several-vectors.md).
-template <class V>
-bool turns(const csr<V, host_view>& A, const in_columns<V, cpu>& X) {
-    constexpr std::size_t least_entries_a_column = 10;
-    constexpr index least_vectors = 4;
-    return std::floating_point<V> && X.count >= least_vectors &&
-           A.val.size() >= least_entries_a_column * std::size_t(A.shape.cols);
+    });
 }
 
 }  // namespace
@@ -230,7 +179,7 @@ void spmv_many(cpu on, csr_balanced, V alpha, const csr<V, host_view>& A, in_col
     A.row_ptr.visit([&](const auto* row_ptr) {
         using P = std::remove_cvref_t<decltype(*row_ptr)>;
         const bool by_rows = X.by_row() && Y.by_row();
-        if (!by_rows && (X.by_row() || turns(A, X)))
+        if (!by_rows && (X.by_row() || turning_pays<V>(std::ssize(A.val), A.shape.cols, X.count)))
             return multiply_turned(on, row_ptr, alpha, A, X, beta, Y);
         static constexpr rows_loop<V, P> in_any_order[] = {{4, multiply_plainly<4, V, P>},
                                                            {2, multiply_plainly<2, V, P>},

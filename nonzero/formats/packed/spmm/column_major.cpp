@@ -1,5 +1,6 @@
-// packed.warp with several vectors on the CPU. Column-major ones: a chunk meets eight of them while
-// it is in the nearest cache; without SIMD it is decoded once for these.
+// packed.warp with several vectors on the CPU. Column-major ones are turned where that pays; else a
+// chunk meets eight of them while it is in the nearest cache, and without SIMD it is decoded once
+// for these.
 #include <algorithm>
 #include <bit>
 
@@ -7,6 +8,7 @@
 #include "nonzero/formats/packed/reader.hpp"
 #include "nonzero/formats/packed/spmm/row_major.hpp"
 #include "nonzero/formats/packed/spmv/simd.hpp"
+#include "nonzero/formats/turned_columns.hpp"
 
 namespace nz {
 namespace {
@@ -123,12 +125,26 @@ void multiply_some(cpu on, V alpha, const packed<V, host_view>& A, in_columns<V,
     }
 }
 
+/// Of diagonals x is read as it lies.
+template <class V>
+std::int64_t places_of_lists(const packed<V, host_view>& A) {
+    std::int64_t places = 0;
+    for (const packed_chunk& c : A.chunks)
+        if (c.kind >= packed_chunk::delta16) places += std::int64_t(lanes) * c.width;
+    return places;
+}
+
 }  // namespace
 
 template <class V>
 void spmv_many(cpu on, packed_warp, V alpha, const packed<V, host_view>& A, in_columns<V, cpu> X,
                V beta, out_columns<V, cpu> Y) {
     if (X.by_row() || A.tiles > 0) return spmm_row_major(on, alpha, A, X, beta, Y);
+    if (turning_pays<V>(places_of_lists(A), A.shape.cols, X.count))
+        return for_some_by_rows<V>(
+            on, X, std::size_t(A.shape.cols), [&](const in_columns<V, cpu>& some, index at) {
+                spmm_row_major(on, alpha, A, some, beta, some_of(Y, at, some.count));
+            });
     for (std::size_t first = 0; first < std::size_t(Y.count); first += vectors_at_once)
         multiply_some(on, alpha, A, X, first, beta, Y);
 }
