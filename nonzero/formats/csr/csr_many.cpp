@@ -35,6 +35,7 @@ void multiply_plainly(const rows_and_vectors<V, P>& p) {
         std::array<V, count> sums{};
         for (P k = p.row_ptr[i]; k < p.row_ptr[i + 1]; ++k) {
             const V* const x = p.x + std::size_t(p.col_ind[k]) * p.x_row + p.x_first;
+            NZ_UNROLL
             for (std::size_t v = 0; v < count; ++v) sums[v] += product(p.val[k], x[v * p.x_vector]);
         }
         V* const y = p.y + std::size_t(i) * p.y_row + p.y_first;

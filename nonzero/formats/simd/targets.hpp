@@ -24,11 +24,14 @@
 #if defined(NZ_LANES)
 // For the pieces of a loop: a call would spill their vectors (docs/decisions/simd.md).
 #define NZ_ALWAYS_INLINE __attribute__((always_inline)) inline
+#endif
+
 #if defined(__clang__)
 #define NZ_UNROLL _Pragma("unroll")
-#else
+#elif defined(__GNUC__)
 #define NZ_UNROLL _Pragma("GCC unroll 16")
-#endif
+#else
+#define NZ_UNROLL
 #endif
 
 #if defined(NZ_LANES)
