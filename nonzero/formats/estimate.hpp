@@ -13,7 +13,8 @@ namespace nz {
 struct estimate {
     double matrix_bytes = 0;    ///< the arrays, each read once a product           [bytes]
     double vector_bytes = 0;    ///< x and y, each moved once                       [bytes]
-    double x_bytes = 0;         ///< the part of x that is gathered from at a time; 0: all  [bytes]
+    double x_bytes = 0;         ///< x; 0: its share of vector_bytes                [bytes]
+    double stripes = 1;         ///< of x, gathered from one after the other
     std::string declined = {};  ///< empty, or the reason in one sentence
     double launches = 1;        ///< kernels, or parallel regions, one after the other
     /// Loads of x that neighbouring lanes or entries do not share, in sectors of 32 bytes.

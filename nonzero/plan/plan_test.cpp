@@ -412,6 +412,18 @@ TEST(predicted_seconds, counts_what_rows_share_of_x_as_far_as_l1_holds_it) {
     EXPECT_NEAR(loads_beyond(1 << 17), (1e6 + 8192) / 2, 1e-3);
 }
 
+TEST(predicted_seconds, lets_stripes_gain_only_where_rows_load_far_from_each_other) {
+    const machine_speeds machine{.reads = {{1, 1e30}}, .gathers = {{1e6, 1e12}, {1e9, 1e10}}};
+    matrix_stats s;
+    s.rows = s.cols = s.nnz = s.compared_columns = 100'000'000;
+    const estimate whole{.matrix_bytes = 1, .x_bytes = 8e8, .work_units = 1};
+    estimate striped = whole;
+    striped.stripes = 30;
+    EXPECT_EQ(predicted_seconds(striped, s, machine), predicted_seconds(whole, s, machine));
+    s.far_columns = s.compared_columns;
+    EXPECT_LT(predicted_seconds(striped, s, machine), predicted_seconds(whole, s, machine) / 2);
+}
+
 template <class V>
 class planned : public ::testing::Test {};
 using values = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;

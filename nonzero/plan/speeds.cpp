@@ -64,15 +64,16 @@ double loads_that_miss_l1(const estimate& e, const matrix_stats& s, const machin
 namespace {
 
 /// Seconds of a load of x[j] that misses L1. Where neighbouring rows load near each other, the
-/// caches hold that part of x, however long x is.
+/// caches hold that part of x, however long x or a stripe of it is.
 double seconds_of_gather(const estimate& e, const matrix_stats& s, const machine_speeds& m) {
     const double x_bytes =
         e.x_bytes > 0 ? e.x_bytes
                       : e.vector_bytes * double(s.cols) / std::max(double(s.rows + s.cols), 1.0);
+    const double stripe_bytes = x_bytes / e.stripes;
     const double near_bytes =
-        std::min(x_bytes, 2.0 * matrix_stats::far * x_bytes / std::max(double(s.cols), 1.0));
+        std::min(stripe_bytes, 2.0 * matrix_stats::far * x_bytes / std::max(double(s.cols), 1.0));
     const double far = double(s.far_columns) / std::max(double(s.compared_columns), 1.0);
-    return far / rate_for(m.gathers, x_bytes) + (1 - far) / rate_for(m.gathers, near_bytes);
+    return far / rate_for(m.gathers, stripe_bytes) + (1 - far) / rate_for(m.gathers, near_bytes);
 }
 
 /// Seconds of one work unit of a product that reads `bytes`. It reads from the last cache up to the

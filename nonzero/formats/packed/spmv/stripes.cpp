@@ -94,8 +94,8 @@ estimate cost_of_stripes(const matrix_stats& s) {
     e.matrix_bytes += (stripes - 1) * double(s.rows) * bytes_of_row;
     e.vector_bytes += 2 * (stripes - 1) * double(s.rows) * sizeof(V);
     e.work_units += (stripes - 1) * units_of_a_warp * double(s.packed.chunks);
-    e.x_bytes = double(s.cols) * sizeof(V) / stripes;
-    e.launches = stripes;
+    e.x_bytes = double(s.cols) * sizeof(V);
+    e.stripes = e.launches = stripes;
     return e;
 }
 
