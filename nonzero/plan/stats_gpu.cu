@@ -156,15 +156,20 @@ __device__ inline cell cell_of_block(const cells& of) {
 /// 600,000 of ten, keep it for 3,500 steps, the others for five.
 constexpr offset most_entries_of_a_cell = 1 << 13;
 
-/// The middle of as many parts of a cell's columns as leave few enough entries.
+/// Of as many parts of a cell's columns as leave few enough entries, that of the middle entry: the
+/// entries of a matrix that is tiled lie in a few of the parts.
 template <class V>
-__device__ cell part_of(const cell& whole, offset entries, const csr<V, device_view>& A) {
+__device__ cell part_of(const cell& whole, const group& g, const csr<V, device_view>& A) {
     constexpr std::int64_t elements = std::int64_t(matrix_stats::sector_bytes / sizeof(V));
+    const offset entries = g.before[group_rows], middle = entries / 2;
+    const int row = row_of(g, middle);
+    const index column = A.col_ind.ptr[g.from[row] + (middle - g.before[row])];
     const std::int64_t parts = (entries - 1) / most_entries_of_a_cell + 1;
     const std::int64_t sectors =
         min(whole.sectors, A.shape.cols / elements + 1 - whole.first_sector);
     const std::int64_t of_part = max(sectors / parts, std::int64_t(1));
-    return {whole.first_row, whole.first_sector + sectors / of_part / 2 * of_part, of_part};
+    const std::int64_t part = (column / elements - whole.first_sector) / of_part;
+    return {whole.first_row, whole.first_sector + part * of_part, of_part};
 }
 
 /// The sectors of x that a cell's entries load. As compute_stats on the CPU counts them.
@@ -181,11 +186,12 @@ __global__ void __launch_bounds__(entry_threads)
     const index* const c = A.col_ind.ptr;
     const offset all = g.before[group_rows];
     if (all > most_entries_of_a_cell) {
-        here = part_of(here, all, A);
-        __syncthreads();  // every thread has read `all`
+        here = part_of(here, g, A);
+        __syncthreads();  // every thread has read the group
         enter_rows(A, here, g);
     }
     const offset total = g.before[group_rows];
+    if (total == 0) return;
     count row_sectors = 0, column_sectors = 0, group_sectors = 0;
     count far_columns = 0, compared_columns = 0;
     for (offset e = threadIdx.x; e < total; e += entry_threads) {
@@ -212,7 +218,7 @@ __global__ void __launch_bounds__(entry_threads)
     add_of_block(&s->group_sectors, of_all(group_sectors));
     add_of_block(&s->far_columns, of_all(far_columns));
     add_of_block(&s->compared_columns, of_all(compared_columns));
-    if (threadIdx.x == 0 && total > 0) atomicAdd(&s->entries, count(all));
+    if (threadIdx.x == 0) atomicAdd(&s->entries, count(all));
 }
 
 /// Enough ranges of columns for a range's sectors to fit a block's bits, and for few groups of long

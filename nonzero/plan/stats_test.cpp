@@ -281,6 +281,29 @@ TEST_F(stats_on_gpu, of_long_rows_among_short_ones_are_nearly_those_of_the_cpu) 
     EXPECT_NEAR(double(got.group_sectors), double(want.group_sectors), 0.05 * double(want.nnz));
 }
 
+/// Rows of one group load a few hundred of a million columns, of which a part stands for all.
+TEST_F(stats_on_gpu, of_a_tiled_matrix_are_nearly_those_of_the_cpu) {
+    const gpu on{};
+    constexpr index rows = 1024, of_row = 100, apart = 1'000'000;
+    csr<double, host> A{{rows, 4 * apart}, {}, {}, {}};
+    host_vector<offset> begin(1, 0);
+    for (index i = 0; i < rows; ++i) {
+        for (index k = 0; k < of_row; ++k)
+            A.col_ind.push_back(i / 256 * apart + 900'000 + i % 256 + 3 * k);
+        begin.push_back(offset(A.col_ind.size()));
+    }
+    A.row_ptr = offset_vector(begin);
+    A.val = host_vector<double>(A.col_ind.size(), 1.0);
+    const auto on_device = upload(on, A);
+    const matrix_stats got = compute_stats(on, view(on_device)),
+                       want = compute_stats(view(A), gpu{});
+    expect_the_same_size(got, want);
+    EXPECT_EQ(got.far_columns, 0);
+    EXPECT_NEAR(double(got.row_sectors), double(want.row_sectors), 0.05 * double(want.nnz));
+    EXPECT_NEAR(double(got.column_sectors), double(want.column_sectors), 0.05 * double(want.nnz));
+    EXPECT_NEAR(double(got.group_sectors), double(want.group_sectors), 0.05 * double(want.nnz));
+}
+
 TEST_F(stats_on_gpu, of_rows_in_disorder_are_those_of_the_canonical_copy) {
     const gpu on{};
     for (const host_vector<index>& columns : {host_vector<index>{1, 0, 2}, {1, 1, 2}}) {
