@@ -289,7 +289,7 @@ TEST_F(stats_on_gpu, of_a_tiled_matrix_are_nearly_those_of_the_cpu) {
     host_vector<offset> begin(1, 0);
     for (index i = 0; i < rows; ++i) {
         for (index k = 0; k < of_row; ++k)
-            A.col_ind.push_back(i / 256 * apart + 900'000 + i % 256 + 3 * k);
+            A.col_ind.push_back(i / 256 * apart + 700'000 + i % 256 + 3 * k);
         begin.push_back(offset(A.col_ind.size()));
     }
     A.row_ptr = offset_vector(begin);
