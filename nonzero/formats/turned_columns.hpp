@@ -5,6 +5,7 @@
 #include <concepts>
 
 #include "nonzero/core/memory.hpp"
+#include "nonzero/core/parallel.hpp"
 #include "nonzero/core/threads.hpp"
 #include "nonzero/formats/columns.hpp"
 
@@ -52,11 +53,13 @@ void turn(cpu on, const in_columns<V, cpu>& X, std::size_t len, V* to) {
     constexpr std::int64_t tile = 64;  // elements of each vector that stay in L1 meanwhile
     const auto n = std::int64_t(len);
     const auto vectors = std::size_t(X.count);
-#pragma omp parallel for schedule(static) num_threads(thread_count(on))
-    for (std::int64_t first = 0; first < n; first += tile)
-        for (std::size_t v = 0; v < vectors; ++v)
-            for (std::int64_t j = first; j < std::min(first + tile, n); ++j)
-                to[std::size_t(j) * vectors + v] = X.values[v * X.vector_stride() + std::size_t(j)];
+    parallel_for(thread_count(on), (n + tile - 1) / tile, [&](std::int64_t t) {
+        const std::int64_t first = t * tile, last = std::min(first + tile, n);
+        for (std::size_t v = 0; v < vectors; ++v) {
+            const V* const from = X.values.data() + v * X.vector_stride();
+            for (std::int64_t j = first; j < last; ++j) to[std::size_t(j) * vectors + v] = from[j];
+        }
+    });
 }
 
 /// f(row-major vectors, the first's number) for some of X after the other, as they lie or turned.
