@@ -6,6 +6,7 @@
 #include <array>
 
 #include "nonzero/core/threads.hpp"
+#include "nonzero/formats/columns.hpp"
 #include "nonzero/formats/simd/targets.hpp"
 
 namespace nz {
@@ -217,14 +218,14 @@ loops fastest_loops() {
 template <class V>
 class product_of_some {
   public:
+    /// Of vectors_at_once at most.
     product_of_some(V alpha, const packed<V, host_view>& A, const in_columns<V, cpu>& X, V beta,
-                    const out_columns<V, cpu>& Y, std::size_t first)
+                    const out_columns<V, cpu>& Y)
         : A_(A),
           alpha_(alpha),
           beta_(beta),
-          x_{X.values.data() + first * X.vector_stride(), X.row_stride(), X.vector_stride(),
-             std::min(vectors_at_once, std::size_t(Y.count) - first)},
-          y_(Y.values.data() + first * Y.vector_stride()),
+          x_{X.values.data(), X.row_stride(), X.vector_stride(), std::size_t(Y.count)},
+          y_(Y.values.data()),
           y_row_(Y.row_stride()),
           y_vector_(Y.vector_stride()),
           loops_(fastest_loops<V>()) {}
@@ -264,6 +265,10 @@ class product_of_some {
             A_.indices.data() + std::size_t(c.index_at) * packed_index_unit;
         const std::size_t at = std::size_t(c.val_at) * packed_value_unit;
         const bool fresh = c.segments == 0 || c.number == 0;
+        if (c.width == 0) {  // X may have no element that a pointer could point to
+            if (fresh) clear();
+            return;
+        }
         switch (c.kind) {
             case packed_chunk::constant_diagonals:
                 return add(diagonal_entries<true, D, V>{code, c.first_row, value, at, c.width},
@@ -280,6 +285,10 @@ class product_of_some {
                 return add(listed_entries<std::uint32_t, D>{code, c.base, value, at, c.width},
                            fresh);
         }
+    }
+
+    void clear() {
+        for (std::size_t l = 0; l < lanes_of_chunk; ++l) std::fill_n(sums_.of(l), x_.count, V(0));
     }
 
     template <class D>
@@ -344,8 +353,9 @@ void spmm_row_major(cpu on, V alpha, const packed<V, host_view>& A, in_columns<V
     with_decoder(A, [&](auto value) {
 #pragma omp parallel for schedule(static, 1) num_threads(threads)
         for (int t = 0; t < threads; ++t)
-            for (std::size_t v = 0; v < std::size_t(Y.count); v += vectors_at_once) {
-                product_of_some<V> some(alpha, A, X, beta, Y, v);
+            for (index v = 0; v < Y.count; v += index(vectors_at_once)) {
+                const index count = std::min(index(vectors_at_once), Y.count - v);
+                product_of_some<V> some(alpha, A, some_of(X, v, count), beta, some_of(Y, v, count));
                 for (const auto of : {segments, whole_rows})
                     for (const packed_chunk& c : share_of<V>(of, t, threads))
                         some.multiply(c, value);
