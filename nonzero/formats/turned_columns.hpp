@@ -33,7 +33,7 @@ class turned_memory {
         if (kept().size() < n) kept() = host_vector<V>(n);
     }
     ~turned_memory() {
-        if (kept().size() * sizeof(V) > kept_bytes) kept() = {};
+        if (kept().size() * sizeof(V) > kept_bytes) host_vector<V>().swap(kept());
     }
     turned_memory(const turned_memory&) = delete;
     turned_memory& operator=(const turned_memory&) = delete;

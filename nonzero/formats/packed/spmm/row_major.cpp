@@ -51,7 +51,7 @@ struct diagonal_entries {
         return (code[step * words + 1] >> lane & 1) != 0;
     }
     [[nodiscard]] std::size_t column(std::size_t step, std::size_t lane) const {
-        return std::size_t(first_row + index(lane) + std::int32_t(code[step * words]));
+        return std::size_t(first_row) + lane + std::size_t(std::int32_t(code[step * words]));
     }
     [[nodiscard]] V value(std::size_t step, std::size_t lane) const {
         if constexpr (constant) return value_of_diagonal<V>(code + step * words);
