@@ -343,6 +343,10 @@ TEST(packed, makes_no_tiles_where_they_would_be_few) {
     EXPECT_EQ(P.tiles, 0);
     EXPECT_EQ(to_csr(view(P)).col_ind, A.col_ind);
     const auto size = size_of_packed(view(A), options);
+    options.tile_gain = HUGE_VAL;
+    const auto without = packed<double, host>::from(view(A), options);
+    EXPECT_EQ(P.scalars(P), without.scalars(without));
+    EXPECT_TRUE(P.chunks == without.chunks);
     EXPECT_EQ(size.tile_width, 0);
     EXPECT_EQ(size.bytes, std::int64_t(bytes(P)));
 }

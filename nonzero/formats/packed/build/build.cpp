@@ -114,6 +114,13 @@ std::vector<window_partition> partition_windows(const csr<V, host_view>& A,
     return windows;
 }
 
+matrix_stats::packed_size size_of(const std::vector<window_partition>& windows,
+                                  std::size_t bytes_a_value) {
+    matrix_stats::packed_size all;
+    for (const window_partition& w : windows) count(w, bytes_a_value, all);
+    return all;
+}
+
 /// Measured without keeping the windows.
 template <class V>
 matrix_stats::packed_size size_of_windows(const csr<V, host_view>& A,
@@ -226,11 +233,11 @@ packed<V, host> packed<V, S>::from(const csr<V, host_view>& A, const packed_opti
     const auto values = value_encoder<V>::of(A.val);
     chunk_partitioner<V> cut(A, o, values);
     std::vector<window_partition> windows = partition_windows(A, cut);
-    matrix_stats::packed_size size;
-    for (const window_partition& w : windows) count(w, values.bytes(), size);
+    matrix_stats::packed_size size = size_of(windows, values.bytes());
     if (o.tiles_are_few(size)) {
         cut.leave_out_tiles();
         windows = partition_windows(A, cut);
+        size = size_of(windows, values.bytes());
     }
     packed<V, host> P{A.shape, values.encoding, 0, 1, 0, {}, {}, {}, {}, {}};
     P.table.assign(values.table.begin(), values.table.end());
