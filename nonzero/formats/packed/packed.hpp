@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -125,10 +126,11 @@ std::int64_t piece_count(const packed<V, host_view>& A) {
     return std::int64_t(A.chunks.size());
 }
 
-/// The chunks that thread t of `threads` takes on the CPU: equal bytes, up to a chunk or the
-/// segments of one row. chunks: those of segments, or those of whole rows, of a matrix of values V.
+/// The chunks of segments and those of whole rows that thread t of `threads` takes on the CPU: all
+/// that begins in its part of the matrix, of equal bytes, where the segments of a row count as one.
 template <class V>
-std::span<const packed_chunk> share_of(std::span<const packed_chunk> chunks, int t, int threads);
+std::array<std::span<const packed_chunk>, 2> share_of(const packed<V, host_view>& A, int t,
+                                                      int threads);
 
 /// The first half of packing on a GPU: where every chunk goes, and the sizes of all arrays. Takes
 /// 34 bytes a row of GPU memory. The CSR must stay unchanged until it is packed. Calls `meanwhile`

@@ -205,13 +205,36 @@ TEST(packed, shares_the_parts_of_long_rows_among_threads) {
     for (const int threads : {1, 2, 3, 7, 100}) {
         std::size_t taken = 0, most = 0;
         for (int t = 0; t < threads; ++t) {
-            const auto mine = share_of<double>(segments, t, threads);
+            const auto mine = share_of(view(P), t, threads)[0];
             EXPECT_TRUE(mine.empty() || mine.data() == segments.data() + taken);
             taken += mine.size(), most = std::max(most, mine.size());
         }
         EXPECT_EQ(taken, segments.size());
         const std::size_t fair = segments.size() / std::size_t(threads);
         EXPECT_LE(most, fair + 2 * packed_block) << threads << " threads";
+    }
+}
+
+/// The thread that takes the long row takes fewer of the others.
+TEST(packed, shares_a_long_row_and_short_ones_equally) {
+    std::vector<index> lengths(30000, 5);
+    lengths.push_back(50000);
+    const auto A = from_lengths<double>(lengths, 60000);
+    const auto P = packed<double, host>::from(view(A));
+    ASSERT_GT(P.segment_chunks, 0);
+    for (const int threads : {2, 3}) {
+        std::size_t taken = 0;
+        std::int64_t all = 0, most = 0;
+        for (int t = 0; t < threads; ++t) {
+            std::int64_t places = 0;
+            for (const auto some : share_of(view(P), t, threads)) {
+                taken += some.size();
+                for (const packed_chunk& c : some) places += c.width;
+            }
+            all += places, most = std::max(most, places);
+        }
+        EXPECT_EQ(taken, P.chunks.size());
+        EXPECT_LT(double(most), 1.1 * double(all) / threads) << threads << " threads";
     }
 }
 

@@ -348,17 +348,14 @@ template <class V>
 void spmm_row_major(cpu on, V alpha, const packed<V, host_view>& A, in_columns<V, cpu> X, V beta,
                     out_columns<V, cpu> Y) {
     const int threads = thread_count(on);
-    const auto segments = A.chunks.first(std::size_t(A.segment_chunks));
-    const auto whole_rows = A.chunks.subspan(std::size_t(A.segment_chunks));
     with_decoder(A, [&](auto value) {
 #pragma omp parallel for schedule(static, 1) num_threads(threads)
         for (int t = 0; t < threads; ++t)
             for (index v = 0; v < Y.count; v += index(vectors_at_once)) {
                 const index count = std::min(index(vectors_at_once), Y.count - v);
                 product_of_some<V> some(alpha, A, some_of(X, v, count), beta, some_of(Y, v, count));
-                for (const auto of : {segments, whole_rows})
-                    for (const packed_chunk& c : share_of<V>(of, t, threads))
-                        some.multiply(c, value);
+                for (const auto chunks : share_of(A, t, threads))
+                    for (const packed_chunk& c : chunks) some.multiply(c, value);
             }
     });
 }

@@ -11,43 +11,46 @@
 namespace nz {
 namespace {
 
-/// The first of these chunks that thread t takes.
+/// Where each of some chunks lies in the matrix.
 template <class V>
-std::int64_t first_chunk(std::span<const packed_chunk> chunks, int t, int threads) {
-    if (t == 0 || t == threads || chunks.empty()) return t == 0 ? 0 : std::int64_t(chunks.size());
-    const auto bytes_before = [&](const packed_chunk* c) {
+struct places {
+    std::span<const packed_chunk> chunks;
+
+    /// Bytes before chunk c: of indices, of values as they are multiplied, and of these chunks.
+    [[nodiscard]] double before(const packed_chunk* c) const {
         while (c->rows == 0 && c != chunks.data()) --c;  // fills up a block: it has no place
         return 64.0 * double(c->index_at) +
                double(packed_value_unit * sizeof(V)) * double(c->val_at) +
                double(sizeof *c) * double(c - chunks.data());
-    };
-    const double begin = bytes_before(&chunks.front());
-    const double all = bytes_before(&chunks.back()) - begin;
-    auto at = std::partition_point(chunks.begin(), chunks.end(), [&](const packed_chunk& c) {
-        return bytes_before(&c) - begin < all * t / threads;
-    });
-    while (at < chunks.end() && at->segments > 0 && at->number > 0) ++at;
-    return at - chunks.begin();
-}
+    }
+    [[nodiscard]] double before_last() const { return chunks.empty() ? 0 : before(&chunks.back()); }
+    /// The first chunk that lies behind so many bytes and begins a row.
+    [[nodiscard]] std::size_t first_behind(double bytes) const {
+        auto at = std::partition_point(chunks.begin(), chunks.end(),
+                                       [&](const packed_chunk& c) { return before(&c) < bytes; });
+        while (at < chunks.end() && at->segments > 0 && at->number > 0) ++at;
+        return std::size_t(at - chunks.begin());
+    }
+};
 
 }  // namespace
 
 template <class V>
-std::span<const packed_chunk> share_of(std::span<const packed_chunk> chunks, int t, int threads) {
-    const auto first = std::size_t(first_chunk<V>(chunks, t, threads));
-    return chunks.subspan(first, std::size_t(first_chunk<V>(chunks, t + 1, threads)) - first);
+std::array<std::span<const packed_chunk>, 2> share_of(const packed<V, host_view>& A, int t,
+                                                      int threads) {
+    const auto cut = std::size_t(A.segment_chunks);
+    const places<V> segments{A.chunks.first(cut)}, whole_rows{A.chunks.subspan(cut)};
+    const double all = std::max(segments.before_last(), whole_rows.before_last());
+    const auto of = [&](const places<V>& some) {
+        const std::size_t first = t == 0 ? 0 : some.first_behind(all * t / threads);
+        const std::size_t last =
+            t + 1 == threads ? some.chunks.size() : some.first_behind(all * (t + 1) / threads);
+        return some.chunks.subspan(first, last - first);
+    };
+    return {of(segments), of(whole_rows)};
 }
 
 namespace {
-
-template <class V>
-std::span<const packed_chunk> segments_of(const packed<V, host_view>& A) {
-    return A.chunks.first(std::size_t(A.segment_chunks));
-}
-template <class V>
-std::span<const packed_chunk> whole_rows_of(const packed<V, host_view>& A) {
-    return A.chunks.subspan(std::size_t(A.segment_chunks));
-}
 
 /// 32 sums, of whatever rows the lanes of a chunk belong to.
 template <class V>
@@ -188,8 +191,7 @@ void multiply_packed(cpu on, const packed<V, host_view>& A, std::span<const V> x
     const int threads = thread_count(on);
 #pragma omp parallel for schedule(static, 1) num_threads(threads)
     for (int t = 0; t < threads; ++t)
-        for (const auto of : {segments_of(A), whole_rows_of(A)})
-            multiply_chunks(A, share_of<V>(of, t, threads), x, end);
+        for (const auto some : share_of(A, t, threads)) multiply_chunks(A, some, x, end);
 }
 
 }  // namespace
@@ -219,8 +221,7 @@ bool spmv_fused(cpu on, packed_warp, V alpha, const packed<V, host_view>& A, std
 #pragma omp parallel for schedule(static) num_threads(threads)
     for (int g = 0; g < groups; ++g) {
         fused_rows<V> end{{alpha, beta, y.data()}, with};
-        for (const auto of : {segments_of(A), whole_rows_of(A)})
-            multiply_chunks(A, share_of<V>(of, g, groups), x, end);
+        for (const auto some : share_of(A, g, groups)) multiply_chunks(A, some, x, end);
         if (with.parts.size() > 0)
             with.parts[std::size_t(g)] = std::accumulate(end.sum.begin(), end.sum.end(), 0.0);
     }
@@ -228,7 +229,8 @@ bool spmv_fused(cpu on, packed_warp, V alpha, const packed<V, host_view>& A, std
 }
 
 #define NZ_INSTANTIATE(V)                                                                          \
-    template std::span<const packed_chunk> share_of<V>(std::span<const packed_chunk>, int, int);   \
+    template std::array<std::span<const packed_chunk>, 2> share_of(const packed<V, host_view>&,    \
+                                                                   int, int);                      \
     template void spmv(cpu, packed_warp, V, const packed<V, host_view>&, std::span<const V>, V,    \
                        std::span<V>);                                                              \
     template bool relax(cpu, packed_warp, const linear_operator<V, cpu>::relaxation&,              \
