@@ -29,6 +29,8 @@ struct packed_options {
     /// Sorting scope on the CPU [rows], used if L1 holds the x of that many rows but not of a
     /// window. 0: the window.
     index local_scope = 0;
+    /// A matrix of more distinct values has no table on the CPU.
+    index most_values = 4096;
     double tile_gain = HUGE_VAL;  ///< rows become tiles where that divides the bytes by this much
     /// Least share of tiles in the stored places; a matrix with fewer of them has none.
     double tile_share = 1.0 / 16;

@@ -14,6 +14,7 @@
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/formats/oracle.hpp"
 #include "nonzero/formats/simd/simd.hpp"
+#include "nonzero/gen/noise.hpp"
 #include "nonzero/gen/problems.hpp"
 #include "nonzero/matrix/build.hpp"
 #include "nonzero/matrix/transpose.hpp"
@@ -43,7 +44,7 @@ std::vector<double> numbers(int count, double step) {
 
 template <class V>
 void expect_exact(const csr<V, host>& A, value_encoding encoding) {
-    const auto P = packed<V, host>::from(view(A));
+    const auto P = packed<V, host>::from(view(A), {});
     EXPECT_EQ(int(P.encoding), int(encoding));
     const auto back = to_csr(view(P));
     ASSERT_EQ(back.val.size(), A.val.size());
@@ -88,7 +89,33 @@ TEST(packed, is_rounded_to_single_precision_as_it_lies) {
             EXPECT_NEAR(y[i], expected[i], 1e-5F * std::abs(expected[i]));
     }
     const auto of_16_bits = tridiagonal<double>(5000, numbers(257, third));
-    EXPECT_FALSE(rounded(view(packed<double, host>::from(view(of_16_bits)))).has_value());
+    EXPECT_FALSE(rounded(view(packed<double, host>::from(view(of_16_bits), {}))).has_value());
+}
+
+/// Where caches hold the values, a table is no larger than vector registers hold; the bits are the
+/// same.
+TEST(packed, looks_few_values_up_in_a_small_matrix_on_a_cpu) {
+    for (const int count : {32, 33, 300}) {
+        const auto A = tridiagonal<double>(5000, numbers(count, 1.0 / 3));
+        const auto encoding_of = [&](std::int64_t nnz) {
+            const auto o = packed_options::suited_to(cpu{2}, nnz);
+            return packed<double, host>::from(view(A), o).encoding;
+        };
+        EXPECT_EQ(int(encoding_of(std::ssize(A.val))),
+                  int(count > 32 ? value_encoding::none : value_encoding::dictionary8));
+        EXPECT_EQ(int(encoding_of(1'000'000)),
+                  int(count > 256 ? value_encoding::dictionary16 : value_encoding::dictionary8));
+        const auto x = noise<double>({0, A.shape.cols}, 1);
+        host_vector<double> by_table(std::size_t(A.shape.rows)), plain = by_table;
+        const auto multiply = [&](const packed_options& o, host_vector<double>& y) {
+            const auto P = packed<double, host>::from(view(A), o);
+            spmv(cpu{2}, packed_warp{}, 1.0, view(P), std::span<const double>(x), 0.0,
+                 std::span(y));
+        };
+        multiply({}, by_table);
+        multiply({.most_values = 0}, plain);
+        EXPECT_EQ(by_table, plain);
+    }
 }
 
 TEST(packed, has_tables_of_floats_of_8_bits_only) {

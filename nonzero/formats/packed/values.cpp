@@ -22,11 +22,12 @@ bool narrows_to_float32(V v) {
 /// values are floats.
 template <class V>
 struct distinct {
+    std::size_t most;
     std::vector<value_bits<V>> met = {};
     bool all_float32 = true;
     value_numbers<V> numbers = {};
 
-    [[nodiscard]] bool too_many() const { return met.size() > most_table_values<V>; }
+    [[nodiscard]] bool too_many() const { return met.size() > most; }
     void add(const value_bits<V>& v) {
         if (!too_many() && numbers.add(v, std::uint16_t(met.size()))) met.push_back(v);
     }
@@ -47,15 +48,15 @@ struct distinct {
 };
 
 template <class V>
-distinct<V> distinct_values(std::span<const V> values) {
+distinct<V> distinct_values(std::span<const V> values, std::size_t most) {
     constexpr std::int64_t run = 4096;  // values
     const std::int64_t runs = (std::ssize(values) + run - 1) / run;
-    distinct<V> all;
+    distinct<V> all{most};
     std::atomic<bool> too_many = false;
     std::mutex one_at_a_time;
     shared_range left(runs, 1);
     parallel(thread_count({}), [&](int) {
-        distinct<V> mine;
+        distinct<V> mine{most};
         left.take([&](std::int64_t k) {
             const auto first = std::size_t(k * run);
             const auto here =
@@ -80,9 +81,9 @@ distinct<V> distinct_values(std::span<const V> values) {
 }  // namespace
 
 template <class V>
-value_encoder<V> value_encoder<V>::of(std::span<const V> values) {
-    distinct<V> all = distinct_values(values);
-    value_encoder c{encoding_for<V>(all.met.size(), all.all_float32)};
+value_encoder<V> value_encoder<V>::of(std::span<const V> values, std::size_t most) {
+    distinct<V> all = distinct_values(values, most);
+    value_encoder c{encoding_for<V>(all.met.size(), all.all_float32, most)};
     if (all.met.empty() || all.too_many()) return c;
     std::sort(all.met.begin(), all.met.end());
     c.table.resize(all.met.size());

@@ -16,12 +16,13 @@ namespace nz {
 template <class V>
 inline constexpr std::size_t most_table_values = sizeof(V) > 4 ? 4096 : 256;
 
-/// The cheapest exact encoding of `distinct` values. all_float32: a float holds each of them
-/// exactly.
+/// The cheapest exact encoding of `distinct` values, with a table of at most `most`. all_float32: a
+/// float holds each of them exactly.
 template <class V>
-constexpr value_encoding encoding_for(std::size_t distinct, bool all_float32) {
+constexpr value_encoding encoding_for(std::size_t distinct, bool all_float32,
+                                      std::size_t most = most_table_values<V>) {
     if (distinct == 0) return value_encoding::none;
-    if (distinct > most_table_values<V>)
+    if (distinct > most)
         return std::is_same_v<V, double> && all_float32 ? value_encoding::float32
                                                         : value_encoding::none;
     if (distinct > 256) return value_encoding::dictionary16;
@@ -113,8 +114,9 @@ struct value_encoder {
     std::vector<V> table = {};      ///< ascending by bits; empty for float32 and none
     value_numbers<V> numbers = {};  ///< where a value stands in the table
 
-    /// The cheapest encoding that is exact. Computed in parallel; the same for any thread count.
-    static value_encoder of(std::span<const V> values);
+    /// The cheapest encoding that is exact, with a table of at most `most` values. Computed in
+    /// parallel; the same for any thread count.
+    static value_encoder of(std::span<const V> values, std::size_t most = most_table_values<V>);
 
     [[nodiscard]] std::size_t bytes() const {
         return encoded_bytes<V>(encoding);

@@ -201,7 +201,7 @@ using kinds_and_encodings = std::set<std::pair<int, int>>;
 
 template <class V>
 void expect_same_bits_of_chunks(const csr<V, host>& A, kinds_and_encodings& met) {
-    const auto P = packed<V, host>::from(view(A));
+    const auto P = packed<V, host>::from(view(A), {});
     const auto x = random_vector<V>(std::size_t(A.shape.cols), 6);
     with_decoder(view(P), [&]<value_encoding C>(decoder<C, V> value) {
         for (const packed_chunk& c : P.chunks) {

@@ -23,6 +23,7 @@ void check(const packed_options& o) {
     in("constant_fill", o.constant_fill, 1.0 / 32, 2);
     in("sort_gain", o.sort_gain, 0, HUGE_VAL);
     in("local_scope", o.local_scope, 0, packed_window);
+    in("most_values", o.most_values, 0, 4096);
     in("tile_gain", o.tile_gain, 0, HUGE_VAL);
     in("tile_share", o.tile_share, 0, 1);
     in("pair_min_chunks", double(o.pair_min_chunks), 1, HUGE_VAL);
@@ -179,10 +180,20 @@ void check_reach(std::size_t words, std::size_t values, std::size_t chunks) {
         throw argument_error("packed: the matrix is too large for 32-bit places of its chunks");
 }
 
+template <class V>
+value_encoder<V> values_of(const csr<V, host_view>& A, const packed_options& o) {
+    return value_encoder<V>::of(A.val, std::min(most_table_values<V>, std::size_t(o.most_values)));
+}
+
 }  // namespace
 
-packed_options packed_options::suited_to(cpu, std::int64_t nnz) {
+packed_options packed_options::suited_to(cpu on, std::int64_t nnz) {
     packed_options o = suited_to(gpu{}, nnz);
+    // Vector registers hold 32 values. In a larger table each look-up is a load, which takes longer
+    // than that of the value itself where the cores' second-level caches hold all values, with
+    // columns of 16 bits (docs/experiments/packed.md).
+    constexpr std::int64_t cache_bytes = 2 << 20, entry_bytes = 10;
+    if (nnz * entry_bytes < thread_count(on) * cache_bytes) o.most_values = 32;
     // A core has no warps to fill, and spends time on the begin and the end of each chunk: long
     // chunks are faster where a cache holds the matrix. A matrix that streams from memory gets
     // shorter ones, which have less padding (docs/experiments/packed.md).
@@ -230,7 +241,7 @@ template <class V, class S>
 packed<V, host> packed<V, S>::from(const csr<V, host_view>& A, const packed_options& o) {
     check(o);
     const thread_limit limit(worth(cpu{}, A.shape.rows + std::ssize(A.val)));
-    const auto values = value_encoder<V>::of(A.val);
+    const auto values = values_of(A, o);
     chunk_partitioner<V> cut(A, o, values);
     std::vector<window_partition> windows = partition_windows(A, cut);
     matrix_stats::packed_size size = size_of(windows, values.bytes());
@@ -312,7 +323,7 @@ std::optional<packed<float, host>> rounded(const packed<double, host_view>& P) {
 
 template <class V>
 matrix_stats::packed_size size_of_packed(const csr<V, host_view>& A, const packed_options& o) {
-    const auto values = value_encoder<V>::of(A.val);
+    const auto values = values_of(A, o);
     chunk_partitioner<V> cut(A, o, values);
     matrix_stats::packed_size size = size_of_windows(A, cut, values.bytes());
     if (o.tiles_are_few(size)) {
