@@ -244,13 +244,19 @@ double read_rate(const host_vector<double>& a, std::int64_t n, int threads) {
 }
 
 /// Random x[j] a second, by all threads, of the first 2^log2_len elements. Four sequences of
-/// numbers and four sums: one alone would wait for itself.
+/// numbers and four sums: one alone would wait for itself. They go on from run to run, as a cache
+/// that x does not fit would hold the elements of a sequence that begins anew.
 double gather_rate_of(const host_vector<double>& x, int log2_len, int threads) {
     constexpr int gathers = 1 << 16, ways = 4;
     std::vector<double> sums(std::size_t(threads * line));
-    const double s = region_time_s(threads, budget_each_s, [&](int t) {
+    struct alignas(64) sequences {
         std::uint32_t state[ways];
-        for (int w = 0; w < ways; ++w) state[w] = std::uint32_t(t * ways + w + 1) * 2654435761U;
+    };
+    std::vector<sequences> of_thread(std::size_t(threads), sequences{});
+    for (std::size_t k = 0; k < of_thread.size() * ways; ++k)
+        of_thread[k / ways].state[k % ways] = std::uint32_t(k + 1) * 2654435761U;
+    const double s = region_time_s(threads, budget_each_s, [&](int t) {
+        auto& [state] = of_thread[std::size_t(t)];
         double total[ways] = {};
         for (int k = 0; k < gathers; k += ways) {
             for (int w = 0; w < ways; ++w) {

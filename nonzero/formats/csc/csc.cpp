@@ -9,7 +9,8 @@ estimate csc<V, S>::cost(const matrix_stats& s) {
     const double nnz = double(s.nnz);
     return {
         .matrix_bytes = nnz * (sizeof(V) + sizeof(index)) + offset_bytes(double(s.cols) + 1, nnz),
-        .vector_bytes = vector_bytes<V>(s)};
+        .vector_bytes = vector_bytes<V>(s),
+        .x_bytes = double(s.rows) * sizeof(V)};  // y is what entries are added to in no order
 }
 
 template <class V, class S>
