@@ -569,6 +569,24 @@ def unseen(m: Measurements, machine: str) -> list[str]:
                   "setup in products of the plan"], lines, text=2)
 
 
+CHOICES = {"twenty linear systems": "products-systems",
+           "`unseen_matrices.py judge`": "products-judge",
+           "`unseen_matrices.py again`": "products-again"}
+
+
+def choices(m: Measurements, machine: str) -> list[str]:
+    """What the plan chose, beside the fastest of all methods, of CSR and of the other libraries."""
+    lines = []
+    for label, suite in CHOICES.items():
+        for threads in (1, 2):
+            rows = m.rows(machine, suite, threads)
+            lines.append([label, str(threads),
+                          *(mean_cell(ratios(rows, method("plan"), theirs))
+                            for theirs in (best_of_ours, method("csr.balanced"), best_baseline))])
+    return table(["matrices", "threads", "the best of our methods", "`csr.balanced`",
+                  "the best of Eigen and MKL"], lines, text=2)
+
+
 def expected(m: Measurements, machine: str) -> list[str]:
     """Plans for a number of products, from planning to the last of them, beside plain CSR."""
     sets = [s["runs"] for s in m.json(f"{machine}/expected.json")["sets"]]
@@ -1428,7 +1446,7 @@ GENERATORS: dict[str, Callable[..., list[str]]] = {
     f.__name__.replace("_", "-"): f for f in (
         matrices, composition, classes, class_sizes, floors, floats, aims, launches, stripes, storage,
         explained, several_vectors, several_vectors_unseen, several_vectors_each,
-        several_vectors_cpu, unseen, expected, plan, plan_sizes, plan_misses, transposed,
+        several_vectors_cpu, unseen, choices, expected, plan, plan_sizes, plan_misses, transposed,
         giants, large, generated, kernel_matrices, kernel_means, kernels, kernels_compared, cpu,
         cpu_matrices, read_share, beyond_cache, io, multigrid, oracle, runs, python, ranks, petsc,
         networkx, networkx_tests, acceptance, compiling, quick_solvers,

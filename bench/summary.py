@@ -124,7 +124,7 @@ def shown(x, form="{:.2f}"):
 
 REGULAR = ("ecology1", "nlpkkt80", "atmosmodd_like", "fem_thermal3d_p1")
 TOO_SLOW = 50  # times the fastest: a method that slow should have declined
-OUR_OWN = ("packed.warp", "csr.split")  # kernels that no lecture has
+OUR_OWN = ("packed.warp", "packed.stripes", "csr.split")  # kernels that no lecture has
 
 
 def load_gpu(runs):

@@ -64,12 +64,21 @@ std::unique_ptr<linear_operator<V, gpu>> built_on_gpu(gpu on, const csr<V, host_
 
 // The builders of the registry: null where there is no such kernel or no CUDA in this build.
 
+/// A method that is no kernel over one layout has operators of its own.
+template <class K, class V>
+inline constexpr bool has_own_on_cpu = K::template hooks_over<V>.operator_on_cpu != nullptr;
+template <class K, class V>
+inline constexpr bool has_own_on_gpu = K::template hooks_over<V>.operator_on_gpu != nullptr;
+
 template <class K, class V>
 constexpr typename method<V>::template builder<cpu> cpu_builder() {
-    if constexpr (runs_on<K, cpu>)
+    if constexpr (has_own_on_cpu<K, V>) {
+        return K::template hooks_over<V>.operator_on_cpu;
+    } else if constexpr (runs_on<K, cpu>) {
         return [](cpu on, const csr<V, host_view>& A) {
             return built_on_cpu(on, A, kernel_on_cpu<K, V>);
         };
+    }
     return nullptr;
 }
 
@@ -77,13 +86,9 @@ constexpr typename method<V>::template builder<cpu> cpu_builder() {
 template <class K, class V>
 concept on_gpu = runs_on<K, gpu> &&(std::floating_point<V> || K::hooks.complex_on_gpu);
 
-/// A method that is no kernel over one layout has an operator of its own.
-template <class K, class V>
-inline constexpr bool has_own_operator = K::template hooks_over<V>.operator_on_gpu != nullptr;
-
 template <class K, class V>
 constexpr typename method<V>::device_builder gpu_builder_from_device() {
-    if constexpr (has_cuda && has_own_operator<K, V>) {
+    if constexpr (has_cuda && has_own_on_gpu<K, V>) {
         return K::template hooks_over<V>.operator_on_gpu;
     } else if constexpr (has_cuda && on_gpu<K, V> &&
                          (reads_csr<K, V> || K::template hooks_over<V>.build != nullptr)) {
@@ -96,7 +101,7 @@ constexpr typename method<V>::device_builder gpu_builder_from_device() {
 
 template <class K, class V>
 constexpr typename method<V>::template builder<gpu> gpu_builder() {
-    if constexpr (has_cuda && has_own_operator<K, V>) {
+    if constexpr (has_cuda && has_own_on_gpu<K, V>) {
         return [](gpu on, const csr<V, host_view>& A) {
             require_gpu(on);
             return K::template hooks_over<V>.operator_on_gpu(on, view(upload(on, A)), nullptr);

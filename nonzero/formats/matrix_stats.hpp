@@ -22,6 +22,7 @@ struct matrix_stats {
         std::int64_t width = 0;           ///< summed over the chunks: 32 stored entries each
         std::int64_t diagonal_width = 0;  ///< the same over the chunks of diagonals
         std::int64_t tile_width = 0;      ///< and over tiles
+        std::int64_t wide_width = 0;      ///< and over lists of 32-bit columns; on a CPU only
         std::int64_t chunks = 0;
         std::int64_t max_width = 0;  ///< the widest chunk
     };

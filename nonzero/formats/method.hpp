@@ -86,6 +86,7 @@ struct kernel_hooks {
 template <class V, template <class, class> class L>
 struct layout_hooks {
     estimate (*cost)(const matrix_stats&) = nullptr;         ///< not the layout's own
+    estimate (*cost_on_gpu)(const matrix_stats&) = nullptr;  ///< not the same
     L<V, host> (*from)(const csr<V, host_view>&) = nullptr;  ///< not the layout's own
     /// The layout, made on the GPU, of a CSR that lies in its memory.
     L<V, device> (*build)(gpu, const csr<V, device_view>&, const packed_analysis<V>*) = nullptr;
@@ -97,7 +98,10 @@ struct layout_hooks {
     /// Bytes that make spmv_many faster with these vectors, or 0.
     std::size_t (*scratch_for_many)(gpu, const L<V, device_view>&,
                                     const in_columns<V, gpu>&) = nullptr;
-    /// Of a method that is no kernel over one layout: its operator, of a CSR in GPU memory.
+    /// Of a method that is no kernel over one layout: its operator, of a CSR on the CPU, and of one
+    /// in GPU memory.
+    std::unique_ptr<linear_operator<V, cpu>> (*operator_on_cpu)(cpu,
+                                                                const csr<V, host_view>&) = nullptr;
     std::unique_ptr<linear_operator<V, gpu>> (*operator_on_gpu)(
         gpu, const csr<V, device_view>&, const packed_analysis<V>*) = nullptr;
 };

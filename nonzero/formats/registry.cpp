@@ -57,6 +57,19 @@ constexpr layout_cost cost_of_layout() {
 }
 
 template <class K, class V>
+constexpr layout_cost gpu_cost_of_layout() {
+    if constexpr (K::template hooks_over<V>.cost_on_gpu != nullptr) {
+        return K::template hooks_over<V>.cost_on_gpu;
+    } else {
+        return cost_of_layout<K, V>();
+    }
+}
+
+/// Whether it exists on a CPU.
+template <class K, class V>
+inline constexpr bool on_cpu = runs_on<K, cpu> || has_own_on_cpu<K, V>;
+
+template <class K, class V>
 constexpr method<V> row = {
     .name = K::name,
     .deterministic = K::deterministic,
@@ -68,13 +81,13 @@ constexpr method<V> row = {
     .source = K::source,
     .cost = [](const matrix_stats& s) { return cost_on_cpu(cost_of_layout<K, V>(), K::hooks, s); },
     .cost_on_gpu =
-        [](const matrix_stats& s) { return cost_on_gpu(cost_of_layout<K, V>(), K::hooks, s); },
-    .transposed_on_cpu = runs_on<K, cpu>,
+        [](const matrix_stats& s) { return cost_on_gpu(gpu_cost_of_layout<K, V>(), K::hooks, s); },
+    .transposed_on_cpu = on_cpu<K, V>,
     .transposed_on_gpu = on_gpu<K, V>&& runs_transposed_on<K, gpu>,
     .many_on_cpu = K::hooks.many_on_cpu,
     .many_on_gpu = K::hooks.many_on_gpu,
-    .exists_on_cpu = runs_on<K, cpu>,
-    .exists_on_gpu = on_gpu<K, V> || has_own_operator<K, V>,
+    .exists_on_cpu = on_cpu<K, V>,
+    .exists_on_gpu = on_gpu<K, V> || has_own_on_gpu<K, V>,
     .on_cpu = cpu_builder<K, V>(),
     .on_gpu = gpu_builder<K, V>(),
     .from_device = gpu_builder_from_device<K, V>(),
@@ -83,7 +96,7 @@ constexpr method<V> row = {
 /// Null where nothing declares the kernel for values V.
 template <class K, class V>
 constexpr const method<V>* row_of() {
-    if constexpr (runs_on<K, cpu> || runs_on<K, gpu> || has_own_operator<K, V>) return &row<K, V>;
+    if constexpr (on_cpu<K, V> || runs_on<K, gpu> || has_own_on_gpu<K, V>) return &row<K, V>;
     return nullptr;
 }
 

@@ -200,6 +200,31 @@ TEST_F(planning, for_few_products_packs_nothing) {
     EXPECT_EQ(make_plan(stencil, cpu{2}, options).chosen().method, "csr.balanced");
 }
 
+/// Caches of a Xeon: loads from beyond a core's second level take several times as long.
+TEST_F(planning, takes_stripes_on_a_cpu_where_rows_share_nothing_of_a_long_x) {
+    options.methods = {"packed.warp", "packed.stripes", "csr.balanced"};
+    options.speeds = machine_speeds{
+        .launch_s = 5e-7,
+        .unit_s = 3e-10,
+        .workers = 2,
+        .units_load_x = true,
+        .reads = {{1e6, 1.8e11}, {4e6, 1.2e11}, {1.7e7, 6e10}, {6.7e7, 5e10}},
+        .gathers = {{1.6e4, 2.9e9}, {1e6, 2.2e9}, {4e6, 1.2e9}, {1.7e7, 6.5e8}, {6.7e7, 2.3e8}},
+        .convert_bytes_per_s = 2e10};
+    const index rows = 5000, cols = 600'000, of_row = 100;
+    host_vector<index> row, col;
+    for (index i = 0; i < rows; ++i)
+        for (index k = 0; k < of_row; ++k) {
+            row.push_back(i);
+            col.push_back(index((std::int64_t(i) * 7919 + std::int64_t(k) * 6007 + k * k) % cols));
+        }
+    const auto random =
+        assemble<double>({rows, cols}, row, col, host_vector<double>(row.size(), 1.0));
+    EXPECT_EQ(make_plan(random, cpu{2}, options).chosen().method, "packed.stripes");
+    EXPECT_EQ(make_plan(laplace2d<double>(700, 700), cpu{2}, options).chosen().method,
+              "packed.warp");
+}
+
 TEST_F(planning, chooses_among_those_named_only) {
     options.methods = {"csr.balanced", "coo.serial"};
     const auto p = make_plan(A, cpu{2}, options);
@@ -410,6 +435,21 @@ TEST(predicted_seconds, counts_what_rows_share_of_x_as_far_as_l1_holds_it) {
     EXPECT_NEAR(loads_beyond(0), 8192, 1e-3);
     EXPECT_NEAR(loads_beyond(1 << 20), 8192, 1e-3);
     EXPECT_NEAR(loads_beyond(1 << 17), (1e6 + 8192) / 2, 1e-3);
+}
+
+/// A measured load of x takes the longer of the work beside it and of the wait.
+TEST(predicted_seconds, adds_to_a_units_load_only_what_is_beyond_l1) {
+    const machine_speeds m{.unit_s = 1e-30,
+                           .units_load_x = true,
+                           .reads = {{1, 1e30}},
+                           .gathers = {{1e4, 1 / 3e-9}, {1e6, 1 / 5e-9}}};
+    matrix_stats s;
+    s.rows = s.cols = s.nnz = s.group_sectors = 1000;
+    const auto of_x = [&](double bytes) {
+        return predicted_seconds({.matrix_bytes = 1, .x_bytes = bytes, .work_units = 1}, s, m);
+    };
+    EXPECT_NEAR(of_x(1e4), 0, 1e-15);
+    EXPECT_NEAR(of_x(1e6), 1000 * 4e-9, 1e-12);  // 5^2 = 3^2 + 4^2
 }
 
 TEST(predicted_seconds, lets_stripes_gain_only_where_rows_load_far_from_each_other) {

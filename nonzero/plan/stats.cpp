@@ -489,7 +489,8 @@ void scale(matrix_stats& s, double times) {
     const auto scaled = [times](auto&... all) { ((all = std::int64_t(double(all) * times)), ...); };
     scaled(s.row_sectors, s.column_sectors, s.group_sectors);
     scaled(s.far_columns, s.compared_columns);
-    scaled(s.packed.bytes, s.packed.width, s.packed.diagonal_width, s.packed.chunks);
+    scaled(s.packed.bytes, s.packed.width, s.packed.diagonal_width, s.packed.wide_width);
+    scaled(s.packed.chunks);
     for (std::int64_t& blocks : s.blocks) scaled(blocks);
 }
 

@@ -35,6 +35,7 @@ void count(const packed_chunk& c, matrix_stats::packed_size& size) {
     size.width += c.width;
     if (c.kind <= packed_chunk::diagonals) size.diagonal_width += c.width;
     if (is_tile(c.kind)) size.tile_width += c.width;
+    if (c.kind == packed_chunk::delta32) size.wide_width += c.width;
     size.max_width = std::max<std::int64_t>(size.max_width, c.width);
 }
 
@@ -49,6 +50,7 @@ void count(const window_partition& w, std::size_t bytes_a_value, matrix_stats::p
 void add(const matrix_stats::packed_size& part, matrix_stats::packed_size& all) {
     all.bytes += part.bytes, all.width += part.width, all.chunks += part.chunks;
     all.diagonal_width += part.diagonal_width, all.tile_width += part.tile_width;
+    all.wide_width += part.wide_width;
     all.max_width = std::max(all.max_width, part.max_width);
 }
 
