@@ -150,8 +150,8 @@ std::unique_ptr<linear_operator<V, cpu>> suited_stripes(cpu on, const csr<V, hos
 
 namespace {
 
-/// What stripes cost on a CPU beside one stripe that holds all. Fitted to sixty-six products on a
-/// Xeon (docs/experiments/packed.md).
+/// Adds the cost of stripes on a CPU, beside one stripe that holds all. Fitted on a Xeon
+/// (docs/experiments/packed.md).
 template <class V>
 void add_cost_on_cpu(const matrix_stats& s, double stripes, estimate& e) {
     constexpr double units_of_row = 3;
