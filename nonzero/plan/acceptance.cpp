@@ -25,9 +25,9 @@ namespace {
 template <class B>
 using plain_kernel = std::conditional_t<std::is_same_v<B, cpu>, csr_balanced, csr_adaptive_blocks>;
 
-/// Products of each that the timing takes, of which two count: caches take in a matrix only when it
-/// has been walked several times (docs/experiments/planner.md). On a CPU those of plain CSR come
-/// last, on a GPU they take turns, every second one untimed.
+/// Products of each that the timing takes, in turns of two, of which the second counts: the first
+/// fetches into the caches. A CPU's threads, once they have slept, take up to some milliseconds to
+/// be as fast as they will be; when that ends between two turns, the takes of one method disagree.
 constexpr int products_of_each = 4;
 /// Shorter products are not timed: the outcome would cost more to keep than it gains. [s]
 constexpr double worth_timing_s = 10e-6;
@@ -235,13 +235,16 @@ verdict judge_takes(const two_takes& choice, const two_takes& plain) {
 
 verdict judge_beside(const std::function<double()>& multiply_by_choice,
                      const std::function<double()>& multiply_plainly) {
-    const auto last_two = [](const std::function<double()>& multiply) {
-        two_takes seconds{};
-        for (int k = 0; k < products_of_each; ++k) seconds[std::size_t(k) % 2] = multiply();
-        return seconds;
+    const auto second_of_two = [](const std::function<double()>& multiply) {
+        multiply();
+        return multiply();
     };
-    const two_takes choice = last_two(multiply_by_choice);
-    return judge_takes(choice, last_two(multiply_plainly));
+    two_takes choice{}, plain{};
+    for (const std::size_t k : {0, 1}) {
+        choice[k] = second_of_two(multiply_by_choice);
+        plain[k] = second_of_two(multiply_plainly);
+    }
+    return judge_takes(choice, plain);
 }
 
 template <class V, class B, class S>

@@ -20,8 +20,8 @@ enum class verdict {
 using two_takes = std::array<double, 2>;
 [[nodiscard]] verdict judge_takes(const two_takes& choice, const two_takes& plain);
 
-/// Times four products of the choice and then four of plain CSR, of which the last two count. The
-/// functions make one product and return the seconds that it took.
+/// Times four products of the choice and four of plain CSR, two and two in turns, of which every
+/// second one counts. The functions make one product and return the seconds that it took.
 [[nodiscard]] verdict judge_beside(const std::function<double()>& multiply_by_choice,
                                    const std::function<double()>& multiply_plainly);
 

@@ -27,12 +27,24 @@ std::function<double()> taking(std::vector<double> seconds) {
     return [seconds = std::move(seconds), k = std::size_t(0)]() mutable { return seconds.at(k++); };
 }
 
-/// Of a method whose first two products do not count.
-std::function<double()> at_last(double a, double b) { return taking({9, 9, a, b}); }
+/// Of a method whose first product in each turn does not count.
+std::function<double()> at_last(double a, double b) { return taking({9, a, 9, b}); }
 
-TEST(judge_beside, counts_the_last_two_of_four) {
+TEST(judge_beside, counts_every_second_of_four) {
     EXPECT_EQ(judge_beside(at_last(2, 2), at_last(1, 1)), verdict::refused);
     EXPECT_EQ(judge_beside(at_last(1, 1), at_last(2, 2)), verdict::accepted);
+}
+/// Threads that have slept make all products slow at first.
+TEST(judge_beside, refuses_nothing_because_the_machine_becomes_fast_meanwhile) {
+    for (int slow_products = 0; slow_products <= 8; ++slow_products) {
+        int made = 0;
+        const auto product = [&](double seconds) {
+            return [&, seconds] { return made++ < slow_products ? 4 * seconds : seconds; };
+        };
+        EXPECT_NE(judge_beside(product(1), product(1.5)), verdict::refused) << slow_products;
+        made = 0;
+        EXPECT_NE(judge_beside(product(1.5), product(1)), verdict::accepted) << slow_products;
+    }
 }
 TEST(judge_beside, takes_what_is_clearly_faster_in_its_fastest_take) {
     EXPECT_EQ(judge_beside(at_last(1, 1), at_last(0.96, 0.95)), verdict::accepted);
