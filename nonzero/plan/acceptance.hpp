@@ -18,12 +18,17 @@ enum class verdict {
 
 /// Seconds of two products of one method, each a take.
 using two_takes = std::array<double, 2>;
-[[nodiscard]] verdict judge_takes(const two_takes& choice, const two_takes& plain);
+/// clear: plain CSR is clearly faster where it takes less than this share of the choice's time.
+inline constexpr double clearly_faster = 0.95;
+[[nodiscard]] verdict judge_takes(const two_takes& choice, const two_takes& plain,
+                                  double clear = clearly_faster);
 
-/// Times four products of the choice and four of plain CSR, two and two in turns, of which every
-/// second one counts. The functions make one product and return the seconds that it took.
+/// Times three products of the choice, three of plain CSR, one of the choice and one of plain CSR,
+/// of which the last of each turn counts. The functions make one product and return the seconds
+/// that it took.
 [[nodiscard]] verdict judge_beside(const std::function<double()>& multiply_by_choice,
-                                   const std::function<double()>& multiply_plainly);
+                                   const std::function<double()>& multiply_plainly,
+                                   double clear = clearly_faster);
 
 /// Last step of planning. Where `build` is to time the choice beside plain CSR, the plan says so
 /// afterwards; where that has been done for such a matrix on this machine, the plan puts first

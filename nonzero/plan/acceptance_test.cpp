@@ -27,10 +27,10 @@ std::function<double()> taking(std::vector<double> seconds) {
     return [seconds = std::move(seconds), k = std::size_t(0)]() mutable { return seconds.at(k++); };
 }
 
-/// Of a method whose first product in each turn does not count.
-std::function<double()> at_last(double a, double b) { return taking({9, a, 9, b}); }
+/// Of a method whose first two products do not count.
+std::function<double()> at_last(double a, double b) { return taking({9, 9, a, b}); }
 
-TEST(judge_beside, counts_every_second_of_four) {
+TEST(judge_beside, counts_the_last_two_of_four) {
     EXPECT_EQ(judge_beside(at_last(2, 2), at_last(1, 1)), verdict::refused);
     EXPECT_EQ(judge_beside(at_last(1, 1), at_last(2, 2)), verdict::accepted);
 }
@@ -52,6 +52,10 @@ TEST(judge_beside, takes_what_is_clearly_faster_in_its_fastest_take) {
     EXPECT_EQ(judge_beside(at_last(2, 9), at_last(1, 1)), verdict::refused);
     EXPECT_EQ(judge_beside(at_last(1, 1), at_last(1, 9)), verdict::accepted);
     EXPECT_EQ(judge_beside(at_last(2, 3), at_last(1, 2.5)), verdict::refused);
+}
+TEST(judge_beside, asks_for_more_where_a_refusal_would_surprise) {
+    EXPECT_EQ(judge_beside(at_last(1, 1), at_last(0.85, 0.85), 0.8), verdict::accepted);
+    EXPECT_EQ(judge_beside(at_last(1, 1), at_last(0.75, 0.75), 0.8), verdict::refused);
 }
 TEST(judge_beside, decides_nothing_where_the_slowest_takes_say_otherwise) {
     EXPECT_EQ(judge_beside(at_last(2, 3), at_last(1, 3)), verdict::undecided);
