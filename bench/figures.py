@@ -587,6 +587,24 @@ def choices(m: Measurements, machine: str) -> list[str]:
                   "the best of Eigen and MKL"], lines, text=2)
 
 
+def cpu_stripes(m: Measurements, machine: str) -> list[str]:
+    """Products in stripes of columns beside those without, on a CPU."""
+    lines = []
+    for threads in (1, 2):
+        rows = m.rows(machine, "products-stripes", threads)
+        for name, here in sorted(rows.items()):
+            whole, striped, planned = (summary.named(here, name) for name in
+                                       ("packed.warp", "packed.stripes", "plan"))
+            if striped is None:
+                continue
+            lines.append([f"`{name}`", str(threads), f"{1e3 * whole['median_s']:.2f}",
+                          f"{1e3 * striped['median_s']:.2f}",
+                          f"{whole['median_s'] / striped['median_s']:.2f}", f"`{planned['chosen']}`",
+                          f"{best_baseline(here)['median_s'] / planned['median_s']:.2f}"])
+    return table(["matrix", "threads", "`packed.warp`, ms", "`packed.stripes`, ms",
+                  "times as fast", "the plan", "over the best of Eigen and MKL"], lines, text=2)
+
+
 def expected(m: Measurements, machine: str) -> list[str]:
     """Plans for a number of products, from planning to the last of them, beside plain CSR."""
     sets = [s["runs"] for s in m.json(f"{machine}/expected.json")["sets"]]
@@ -1446,7 +1464,8 @@ GENERATORS: dict[str, Callable[..., list[str]]] = {
     f.__name__.replace("_", "-"): f for f in (
         matrices, composition, classes, class_sizes, floors, floats, aims, launches, stripes, storage,
         explained, several_vectors, several_vectors_unseen, several_vectors_each,
-        several_vectors_cpu, unseen, choices, expected, plan, plan_sizes, plan_misses, transposed,
+        several_vectors_cpu, unseen, choices, cpu_stripes,
+        expected, plan, plan_sizes, plan_misses, transposed,
         giants, large, generated, kernel_matrices, kernel_means, kernels, kernels_compared, cpu,
         cpu_matrices, read_share, beyond_cache, io, multigrid, oracle, runs, python, ranks, petsc,
         networkx, networkx_tests, acceptance, compiling, quick_solvers,

@@ -51,7 +51,7 @@ void bound_waiting(char** argv) {
     const auto self = std::filesystem::read_symlink("/proc/self/exe", none);
     if (none) return;
     setenv("OMP_WAIT_POLICY", "passive", 1);
-    setenv("GOMP_SPINCOUNT", "1000", 1);
+    setenv("GOMP_SPINCOUNT", "2000", 1);
     execv(self.c_str(), argv);  // where it returns, threads wait as OpenMP has it
 }
 

@@ -169,7 +169,7 @@ TEST_F(process, has_its_threads_spin_for_a_moment_only) {
         return err.substr(at + line.size(), err.find('\'', at + line.size()) - at - line.size());
     };
     ASSERT_EQ(shell(unset + "$nz methods >out"), 0);
-    EXPECT_EQ(last("GOMP_SPINCOUNT"), "1000");
+    EXPECT_EQ(last("GOMP_SPINCOUNT"), "2000");
     EXPECT_EQ(last("OMP_WAIT_POLICY"), "PASSIVE");
     ASSERT_EQ(shell(unset + "OMP_WAIT_POLICY=active $nz methods >out"), 0);
     EXPECT_EQ(last("OMP_WAIT_POLICY"), "ACTIVE");

@@ -107,7 +107,7 @@ __all__ = sorted(_HOMES)
 
 
 #: As the command `nz` sets them: threads that wait spin for a moment and then sleep.
-_WAITING = {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "1000"}
+_WAITING = {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "2000"}
 
 
 def _library() -> Any:

@@ -296,7 +296,7 @@ assert dict(os.environ) == before
 @pytest.mark.parametrize(
     ("asked", "spins", "policy"),
     [
-        ({}, "1000", "PASSIVE"),
+        ({}, "2000", "PASSIVE"),
         ({"OMP_WAIT_POLICY": "active"}, None, "ACTIVE"),
         ({"GOMP_SPINCOUNT": "77"}, "77", None),
     ],
