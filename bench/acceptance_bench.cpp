@@ -1,6 +1,7 @@
-// Times the products by which measured acceptance decides: of eight, the planner's choice makes the
-// first few, right after it was built, and plain CSR the rest. The last two of each are printed,
-// for four rounds of each split, and what both take in the end, by which split and rule are judged.
+// Times the products by which measured acceptance decided before it took turns: of eight, the
+// planner's choice makes the first few, right after it was built, and plain CSR the rest. The last
+// two of each are printed, for four rounds of each split, and what both take in the end, by which
+// split and rule are judged.
 // One line of JSON a matrix and number of threads.
 //
 //   acceptance_bench THREADS FILE...      THREADS as in 1,2

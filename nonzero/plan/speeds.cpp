@@ -92,8 +92,8 @@ double predicted_seconds(const estimate& e, const matrix_stats& s, const machine
     const double units = e.work_units > 0 ? e.work_units : double(s.nnz) / m.lanes;
     const double misses = std::min(requests, loads_that_miss_l1(e, s, m, requests));
     const double l1_s = 1 / m.gathers.front().per_s, x_s = seconds_of_gather(e, s, m);
-    // What was measured is a load beside the work of finding its place, which overlap as the parts
-    // below do.
+    // The measured time of a load includes the work that finds its index. Both overlap, as the
+    // parts below do.
     const double beyond_l1_s = std::sqrt(std::max(0.0, x_s * x_s - l1_s * l1_s));
     const double request_s = m.units_load_x ? misses * beyond_l1_s : requests * l1_s + misses * x_s;
     const double parts[] = {

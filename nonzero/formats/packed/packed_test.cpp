@@ -92,8 +92,8 @@ TEST(packed, is_rounded_to_single_precision_as_it_lies) {
     EXPECT_FALSE(rounded(view(packed<double, host>::from(view(of_16_bits), {}))).has_value());
 }
 
-/// Where caches hold the values, a table is no larger than vector registers hold; the bits are the
-/// same.
+/// A matrix that caches hold has no table of more values than vector registers hold. The bits of
+/// products are the same.
 TEST(packed, looks_few_values_up_in_a_small_matrix_on_a_cpu) {
     for (const int count : {32, 33, 300}) {
         const auto A = tridiagonal<double>(5000, numbers(count, 1.0 / 3));

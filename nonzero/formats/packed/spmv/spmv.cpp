@@ -11,9 +11,9 @@
 namespace nz {
 namespace {
 
-/// Where each of some chunks lies in the matrix.
+/// Chunks of one kind, segments or whole rows, by their byte offsets in the matrix.
 template <class V>
-struct places {
+struct chunk_offsets {
     std::span<const packed_chunk> chunks;
 
     /// Bytes before chunk c: of indices, of values as they are multiplied, and of these chunks.
@@ -24,8 +24,8 @@ struct places {
                double(sizeof *c) * double(c - chunks.data());
     }
     [[nodiscard]] double before_last() const { return chunks.empty() ? 0 : before(&chunks.back()); }
-    /// The first chunk that lies behind so many bytes and begins a row.
-    [[nodiscard]] std::size_t first_behind(double bytes) const {
+    /// Number of the first chunk that begins a row and has at least `bytes` before it.
+    [[nodiscard]] std::size_t first_from(double bytes) const {
         auto at = std::partition_point(chunks.begin(), chunks.end(),
                                        [&](const packed_chunk& c) { return before(&c) < bytes; });
         while (at < chunks.end() && at->segments > 0 && at->number > 0) ++at;
@@ -39,12 +39,12 @@ template <class V>
 std::array<std::span<const packed_chunk>, 2> share_of(const packed<V, host_view>& A, int t,
                                                       int threads) {
     const auto cut = std::size_t(A.segment_chunks);
-    const places<V> segments{A.chunks.first(cut)}, whole_rows{A.chunks.subspan(cut)};
+    const chunk_offsets<V> segments{A.chunks.first(cut)}, whole_rows{A.chunks.subspan(cut)};
     const double all = std::max(segments.before_last(), whole_rows.before_last());
-    const auto of = [&](const places<V>& some) {
-        const std::size_t first = t == 0 ? 0 : some.first_behind(all * t / threads);
+    const auto of = [&](const chunk_offsets<V>& some) {
+        const std::size_t first = t == 0 ? 0 : some.first_from(all * t / threads);
         const std::size_t last =
-            t + 1 == threads ? some.chunks.size() : some.first_behind(all * (t + 1) / threads);
+            t + 1 == threads ? some.chunks.size() : some.first_from(all * (t + 1) / threads);
         return some.chunks.subspan(first, last - first);
     };
     return {of(segments), of(whole_rows)};

@@ -154,11 +154,11 @@ namespace {
 /// (docs/experiments/packed.md).
 template <class V>
 void add_cost_on_cpu(const matrix_stats& s, double stripes, estimate& e) {
-    constexpr double units_of_row = 3;
+    constexpr double units_of_row = 3, units_of_padding = 0.6;
     const double more_rows = (stripes - 1) * double(s.rows);
     // Parts of rows differ more in length than rows, and chunks pad them.
     const double part = std::max(1.0, double(s.nnz) / std::max(stripes * double(s.rows), 1.0));
-    e.work_units += units_of_row * more_rows + 0.6 * double(s.nnz) / std::sqrt(part);
+    e.work_units += units_of_row * more_rows + units_of_padding * double(s.nnz) / std::sqrt(part);
     // Columns of 32 bits take 16.
     e.matrix_bytes -= sizeof(std::uint16_t) * warp_rows * double(s.packed.wide_width);
     matrix_stats more;

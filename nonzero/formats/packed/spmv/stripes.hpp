@@ -12,7 +12,7 @@ namespace nz {
 /// bench/results/h200/machine.json).
 inline constexpr std::int64_t stripe_bytes = std::int64_t(24) << 20;
 
-/// How many stripes of equal width, but for the last, suit x of that many columns on a GPU.
+/// Number of stripes for x of that many columns on a GPU. All but the last are equally wide.
 template <class V>
 constexpr index stripes_for(gpu, std::int64_t columns) {
     return index((columns * std::int64_t(sizeof(V)) + stripe_bytes - 1) / stripe_bytes);
