@@ -92,6 +92,14 @@ TEST(packed, is_rounded_to_single_precision_as_it_lies) {
     EXPECT_FALSE(rounded(view(packed<double, host>::from(view(of_16_bits), {}))).has_value());
 }
 
+/// However few entries the matrix has: on a CPU a diagonal of 32 rows takes no gather.
+TEST(packed, takes_many_diagonals_on_a_cpu) {
+    auto A = laplace27<double>(12, 12, 12);
+    for (std::size_t k = 0; k < A.val.size(); ++k) A.val[k] = 1.0 / (3 + double(k));
+    const auto s = size_of_packed(view(A), packed_options::suited_to(cpu{}, std::ssize(A.val)));
+    EXPECT_GT(2 * s.diagonal_width, s.width);
+}
+
 /// A matrix that caches hold has no table of more values than vector registers hold. The bits of
 /// products are the same.
 TEST(packed, looks_few_values_up_in_a_small_matrix_on_a_cpu) {
