@@ -22,6 +22,7 @@
 #include "nonzero/plan/estimate_stats.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/plan/stats.hpp"
+#include "nonzero/solve/eigs/vector_basis.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
 #include "nonzero/solve/multigrid/pseudo_inverse.hpp"
@@ -167,6 +168,21 @@ TEST(one_thread, is_what_small_matrices_and_short_vectors_take) {
         const auto x = space.zero();
         EXPECT_EQ(space.dot(x, x), 0);
     });
+}
+
+/// One vector of that length is not worth a thread, and many are.
+TEST(threads_of_a_basis, are_as_many_as_its_vectors_pay_for) {
+    std::thread([] {
+        omp_set_num_threads(all_threads);
+        const std::int64_t n = (worth_threads - 1) * fused_block;
+        vector_basis<double, cpu> basis(cpu{}, n, 32);
+        const host_vector<double> w(std::size_t(n), 1.0);
+        const auto before = alive_threads();
+        basis.project(1, w);
+        EXPECT_EQ(alive_threads(), before);
+        basis.project(32, w);
+        EXPECT_GE(alive_threads().size(), before.size() + all_threads - 1);
+    }).join();
 }
 
 /// Result of f in a child that forks here; -1 where the child hangs or crashes.

@@ -111,12 +111,11 @@ double subtract_from(const some_rows<V>& v, int count, const double* c, V* w) {
     return norm2;
 }
 
-/// f(block, first row, rows) for blocks of rows of a vector of n, shared out to threads.
+/// f(block, first row, rows) for blocks of rows of so many vectors of n, shared out to threads.
 template <class F>
-void for_each_block(cpu on, std::int64_t n, std::int64_t rows, F f) {
+void for_each_block(cpu on, std::int64_t n, int vectors, std::int64_t rows, F f) {
     const std::int64_t blocks = (n + rows - 1) / rows;
-    const int threads = n < worth_threads * fused_block ? 1 : thread_count(on);
-    parallel_for(threads, blocks,
+    parallel_for(thread_count(on, n * vectors), blocks,
                  [&](std::int64_t b) { f(b, b * rows, std::min(rows, n - b * rows)); });
 }
 
@@ -187,7 +186,7 @@ template <class V, class B>
 void vector_basis<V, B>::project(int count, in<V, B> w, std::int64_t at) {
     double* const c = coefficients_.data() + at;
     if constexpr (std::is_same_v<B, cpu>) {
-        for_each_block(space_.on(), n_, block_rows, [&](auto b, auto first, auto rows) {
+        for_each_block(space_.on(), n_, count, block_rows, [&](auto b, auto first, auto rows) {
             dots_of(some_rows<V>{vectors_.data() + first, n_, rows}, count, w.data() + first,
                     partial_.data() + b * count);
         });
@@ -209,7 +208,7 @@ std::vector<double> vector_basis<V, B>::gram(int count) {
 template <class V, class B>
 basis_subtraction vector_basis<V, B>::subtract(int count, out<V, B> w) {
     if constexpr (std::is_same_v<B, cpu>) {
-        for_each_block(space_.on(), n_, block_rows, [&](auto b, auto first, auto rows) {
+        for_each_block(space_.on(), n_, count, block_rows, [&](auto b, auto first, auto rows) {
             partial_[std::size_t(b)] =
                 subtract_from(some_rows<V>{vectors_.data() + first, n_, rows}, count,
                               coefficients_.data(), w.data() + first);
@@ -231,7 +230,7 @@ template <class V, class B>
 double vector_basis<V, B>::subtract_and_project(int count, out<V, B> w) {
     if constexpr (std::is_same_v<B, cpu>) {
         const int width = count + 1;
-        for_each_block(space_.on(), n_, block_rows, [&](auto b, auto first, auto rows) {
+        for_each_block(space_.on(), n_, count, block_rows, [&](auto b, auto first, auto rows) {
             const some_rows<V> v{vectors_.data() + first, n_, rows};
             double* const mine = partial_.data() + b * width;
             mine[count] = subtract_from(v, count, coefficients_.data(), w.data() + first);
@@ -253,7 +252,7 @@ template <class V, class B>
 void vector_basis<V, B>::combine(std::span<const double> y, out<V, B> x) {
     const int count = int(y.size());
     if constexpr (std::is_same_v<B, cpu>) {
-        for_each_block(space_.on(), n_, block_rows, [&](auto, auto first, auto rows) {
+        for_each_block(space_.on(), n_, count, block_rows, [&](auto, auto first, auto rows) {
             std::array<double, block_rows> sum{};
             add_all(some_rows<V>{vectors_.data() + first, n_, rows}, count, y.data(), sum.data());
             for (std::int64_t i = 0; i < rows; ++i)
@@ -279,7 +278,7 @@ void vector_basis<V, B>::rotate(int from, int to, std::span<const double> y) {
                 for (std::int64_t i = 0; i < rows; ++i)
                     vectors_[std::size_t(j * n_ + first + i)] = V(sums[j * rows + i]);
         };
-        for_each_block(space_.on(), n_, rotated_rows, [&](auto, auto first, auto rows) {
+        for_each_block(space_.on(), n_, from, rotated_rows, [&](auto, auto first, auto rows) {
             if (to <= max_basis) {
                 std::array<double, max_basis * rotated_rows> sums;
                 rotate_rows(sums.data(), first, rows);
