@@ -28,22 +28,31 @@ struct distinct {
     value_numbers<V> numbers = {};
 
     [[nodiscard]] bool too_many() const { return met.size() > most; }
-    void add(const value_bits<V>& v) {
-        if (!too_many() && numbers.add(v, std::uint16_t(met.size()))) met.push_back(v);
+    void add(V v) {
+        const value_bits<V> bits(v);
+        if (!numbers.add(bits, std::uint16_t(met.size()))) return;
+        met.push_back(bits);
+        all_float32 = all_float32 && narrows_to_float32(v);
     }
-    /// Stops where `too_many_in_all` and the values are no floats: nothing is left to find out.
-    void add(std::span<const V> values, const std::atomic<bool>& too_many_in_all) {
-        value_bits<V> last;
-        for (const V& v : values) {
-            all_float32 = all_float32 && narrows_to_float32(v);
-            if (too_many_in_all.load(std::memory_order_relaxed)) {
-                if (!all_float32) return;
-                continue;
-            }
-            const value_bits<V> bits(v);
-            if (met.empty() || bits != last) add(last = bits);
-            if (too_many()) return;
+    /// Up to the first too many of them; of those behind only whether they are floats.
+    void add(std::span<const V> values) {
+        std::size_t k = 0;
+        while ((k += numbers.known(values.subspan(k))) < values.size() && !too_many())
+            add(values[k++]);
+        look_for_other_than_floats(values.subspan(k));
+    }
+    void look_for_other_than_floats(std::span<const V> values) {
+        for (std::size_t k = 0; k < values.size() && all_float32; ++k)
+            all_float32 = narrows_to_float32(values[k]);
+    }
+    void take_over(distinct&& other) {
+        all_float32 = all_float32 && other.all_float32;
+        if (other.too_many()) {
+            met = std::move(other.met);
+            return;
         }
+        for (const value_bits<V>& v : other.met)
+            if (!too_many() && numbers.add(v, std::uint16_t(met.size()))) met.push_back(v);
     }
 };
 
@@ -61,19 +70,13 @@ distinct<V> distinct_values(std::span<const V> values, std::size_t most) {
             const auto first = std::size_t(k * run);
             const auto here =
                 values.subspan(first, std::min(values.size() - first, std::size_t(run)));
-            mine.add(here, too_many);
-            if (mine.too_many()) {
-                too_many = true;
-                mine.add(here, too_many);  // whether the others of this run are floats
-            }
+            if (too_many.load(std::memory_order_relaxed))
+                return mine.look_for_other_than_floats(here);
+            mine.add(here);
+            if (mine.too_many()) too_many = true;
         });
         const std::lock_guard lock(one_at_a_time);
-        if (mine.too_many()) {
-            all.met = std::move(mine.met);
-        } else {
-            for (const value_bits<V>& v : mine.met) all.add(v);
-        }
-        all.all_float32 = all.all_float32 && mine.all_float32;
+        all.take_over(std::move(mine));
     });
     return all;
 }
