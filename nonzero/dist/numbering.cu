@@ -4,7 +4,7 @@
 #include <cub/device/device_select.cuh>
 
 #include "nonzero/core/format.hpp"
-#include "nonzero/matrix/device_steps.cuh"
+#include "nonzero/core/gpu/device_steps.cuh"
 
 namespace nz {
 namespace {

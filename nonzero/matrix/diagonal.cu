@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "nonzero/matrix/device_steps.cuh"
+#include "nonzero/core/gpu/device_steps.cuh"
 #include "nonzero/vector/scalar.cuh"
 
 namespace nz {

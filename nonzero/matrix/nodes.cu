@@ -1,7 +1,7 @@
 // Nodes of several unknowns, found in a matrix on a GPU.
 #include "nonzero/matrix/nodes.hpp"
 
-#include "nonzero/matrix/device_steps.cuh"
+#include "nonzero/core/gpu/device_steps.cuh"
 #include "nonzero/matrix/node_rows.hpp"
 #include "nonzero/vector/scalar.cuh"
 

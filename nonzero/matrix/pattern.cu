@@ -1,4 +1,4 @@
-#include "nonzero/matrix/device_steps.cuh"
+#include "nonzero/core/gpu/device_steps.cuh"
 #include "nonzero/matrix/pattern.hpp"
 
 namespace nz {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "nonzero/matrix/device_steps.cuh"
+#include "nonzero/core/gpu/device_steps.cuh"
 #include "nonzero/matrix/spgemm.hpp"
 #include "nonzero/vector/scalar.cuh"
 

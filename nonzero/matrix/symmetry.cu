@@ -1,5 +1,5 @@
 // Symmetry of a matrix on a GPU.
-#include "nonzero/matrix/device_steps.cuh"
+#include "nonzero/core/gpu/device_steps.cuh"
 #include "nonzero/matrix/mirror.hpp"
 #include "nonzero/vector/scalar.cuh"
 

@@ -1,7 +1,7 @@
 // Facts about a matrix on a GPU that choices are made by.
 #include "nonzero/solve/facts_on_gpu.hpp"
 
-#include "nonzero/matrix/device_steps.cuh"
+#include "nonzero/core/gpu/device_steps.cuh"
 #include "nonzero/vector/vectors.hpp"
 
 namespace nz {

@@ -158,6 +158,10 @@ packed<V, device> pack(gpu on, const csr<V, device_view>& A) {
     return pack(on, *analyse_for_packing(on, A));
 }
 
+/// The same by these options.
+template <class V>
+packed<V, device> pack(gpu on, const csr<V, device_view>& A, const packed_options&);
+
 /// Puts the values of A into P, which `pack` made of a matrix of the same pattern: P becomes what
 /// `pack` makes of A, bit for bit. Returns false and leaves P unchanged where the chunks depend on
 /// the values (few distinct ones, before or now) or the encoding changes. Waits for the GPU. Throws

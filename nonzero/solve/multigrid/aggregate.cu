@@ -1,5 +1,5 @@
 // Aggregates on a GPU, round by round as on the CPU.
-#include "nonzero/matrix/device_steps.cuh"
+#include "nonzero/core/gpu/device_steps.cuh"
 #include "nonzero/solve/multigrid/aggregate.hpp"
 
 namespace nz {

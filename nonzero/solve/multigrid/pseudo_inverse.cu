@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "nonzero/matrix/device_steps.cuh"
+#include "nonzero/core/gpu/device_steps.cuh"
 #include "nonzero/solve/multigrid/pseudo_inverse.hpp"
 #include "nonzero/vector/scalar.cuh"
 

@@ -1,5 +1,5 @@
 // Strong couplings on a GPU.
-#include "nonzero/matrix/device_steps.cuh"
+#include "nonzero/core/gpu/device_steps.cuh"
 #include "nonzero/solve/multigrid/strength.hpp"
 #include "nonzero/vector/scalar.cuh"
 

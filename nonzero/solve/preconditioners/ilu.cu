@@ -1,5 +1,5 @@
 // Incomplete LU without fill on a GPU.
-#include "nonzero/matrix/device_steps.cuh"
+#include "nonzero/core/gpu/device_steps.cuh"
 #include "nonzero/solve/preconditioners/ilu_on_gpu.hpp"
 #include "nonzero/solve/preconditioners/triangular/waiting_rows.cuh"
 #include "nonzero/vector/scalar.cuh"

@@ -1,5 +1,5 @@
 // Inverses of diagonals on a GPU.
-#include "nonzero/matrix/device_steps.cuh"
+#include "nonzero/core/gpu/device_steps.cuh"
 #include "nonzero/solve/preconditioners/jacobi_on_gpu.hpp"
 
 namespace nz {

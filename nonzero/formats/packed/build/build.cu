@@ -117,11 +117,12 @@ matrix_stats::packed_size widths_of(const analysis_counters& found) {
 template <class V>
 class packed_analysis {
   public:
-    packed_analysis(gpu on, const csr<V, device_view>& A, const std::function<void()>& meanwhile,
+    packed_analysis(gpu on, const csr<V, device_view>& A, const packed_options& options,
+                    const std::function<void()>& meanwhile,
                     std::shared_ptr<const packed_analysis> of_transpose)
         : windows(blocks_for(A.shape.rows, packed_window) * (A.shape.rows > 0)),
           of_transpose_(std::move(of_transpose)) {
-        p.A = A, p.options = packed_options::suited_to(on, std::int64_t(A.val.len));
+        p.A = A, p.options = options;
         scratch_.want(p.found, 1);
         scratch_.want(p.groups, std::size_t(windows) * groups_per_window);
         scratch_.want(p.cuts, windows), scratch_.want(p.sizes, windows);
@@ -170,7 +171,9 @@ std::shared_ptr<const packed_analysis<V>> analyse_for_packing(
     gpu on, const csr<V, device_view>& A, const std::function<void()>& meanwhile,
     std::shared_ptr<const packed_analysis<V>> of_transpose) {
     const device_guard guard(on);
-    return std::make_shared<const packed_analysis<V>>(on, A, meanwhile, std::move(of_transpose));
+    const auto options = packed_options::suited_to(on, std::int64_t(A.val.len));
+    return std::make_shared<const packed_analysis<V>>(on, A, options, meanwhile,
+                                                      std::move(of_transpose));
 }
 
 template <class V>
@@ -211,6 +214,13 @@ packed<V, device> pack(gpu on, const packed_analysis<V>& a) {
 }
 
 template <class V>
+packed<V, device> pack(gpu on, const csr<V, device_view>& A, const packed_options& options) {
+    const device_guard guard(on);
+    return pack(on, packed_analysis<V>(
+                        on, A, options, [] {}, nullptr));
+}
+
+template <class V>
 bool refill(gpu on, const csr<V, device_view>& A, packed<V, device>& P) {
     if (P.encoding != value_encoding::none && P.encoding != value_encoding::float32) return false;
     packing<V> p{};
@@ -232,12 +242,13 @@ bool refill(gpu on, const csr<V, device_view>& A, packed<V, device>& P) {
     return true;
 }
 
-#define NZ_INSTANTIATE(V)                                                         \
-    template std::shared_ptr<const packed_analysis<V>> analyse_for_packing(       \
-        gpu, const csr<V, device_view>&, const std::function<void()>&,            \
-        std::shared_ptr<const packed_analysis<V>>);                               \
-    template matrix_stats::packed_size size_of_packed(const packed_analysis<V>&); \
-    template packed<V, device> pack(gpu, const packed_analysis<V>&);              \
+#define NZ_INSTANTIATE(V)                                                                    \
+    template std::shared_ptr<const packed_analysis<V>> analyse_for_packing(                  \
+        gpu, const csr<V, device_view>&, const std::function<void()>&,                       \
+        std::shared_ptr<const packed_analysis<V>>);                                          \
+    template matrix_stats::packed_size size_of_packed(const packed_analysis<V>&);            \
+    template packed<V, device> pack(gpu, const packed_analysis<V>&);                         \
+    template packed<V, device> pack(gpu, const csr<V, device_view>&, const packed_options&); \
     template bool refill(gpu, const csr<V, device_view>&, packed<V, device>&);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)

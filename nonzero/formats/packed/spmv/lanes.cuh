@@ -162,12 +162,13 @@ __device__ index row_of_lane(const packed<V, device_view>& A, const packed_chunk
     return c.sorted ? __ldg(A.perm.ptr + c.number + r) : c.first_row + r;
 }
 
-/// The chunk's rows to y, each from its own lanes. By the whole warp.
-template <class D, class End, class V>
+/// The chunk's rows to y, each from its own lanes. By the whole warp. lists_only: A has no
+/// diagonals.
+template <bool lists_only = false, class D, class End, class V>
 __device__ void multiply_chunk(const packed<V, device_view>& A, const packed_chunk& c, D value,
                                const V* x, End& end, V* __restrict__ y, int lane) {
     const index row = row_of_lane(A, c, lane);
-    V sum = sum_lane(A, c, value, x, lane);
+    V sum = lists_only ? sum_columns(A, c, value, x, lane) : sum_lane(A, c, value, x, lane);
     for (int step = (1 << c.log_lanes) / 2; step > 0; step /= 2)
         sum += __shfl_down_sync(full_warp, sum, unsigned(step));
     if (row < 0) return;

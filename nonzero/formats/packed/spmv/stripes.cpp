@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/core/stopwatch.hpp"
 #include "nonzero/formats/kernel_operator.hpp"
+#include "nonzero/formats/packed/spmv/striped_segments.hpp"
 #include "nonzero/formats/registry.hpp"
 
 namespace nz {
@@ -136,12 +138,30 @@ std::unique_ptr<linear_operator<V, cpu>> build_stripes(cpu on, const csr<V, host
     return std::make_unique<striped_operator<V, cpu>>(on, std::move(all), setup_times{});
 }
 
+namespace {
+
+/// Whether rows are cut for L1, and not columns for L2, where that share of the entries would be in
+/// segments.
+bool cuts_rows(double share, index stripes) {
+    constexpr double most = 0.5;
+    return share > 0 && (share >= most || stripes < 2);
+}
+
+}  // namespace
+
 template <class V>
 std::unique_ptr<linear_operator<V, gpu>> suited_stripes_on_gpu(gpu on, const csr<V, device_view>& A,
                                                                const packed_analysis<V>*) {
     require_gpu(on);
     const device_guard guard(on);
-    return build_stripes(on, A, std::max<index>(1, stripes_for<V>(on, A.shape.cols)));
+    const index stripes = std::max<index>(1, stripes_for<V>(on, A.shape.cols));
+    const auto start = steady_clock::now();
+    auto cut = cut_by_stripes(on, A, segment_options::suited_to<V>());
+    const double whole = double(cut.whole.val.size());
+    if (cuts_rows(1 - whole / std::max(1.0, double(A.val.len)), stripes))
+        return build_segments(on, std::move(cut), seconds_since(start));
+    cut = {};
+    return build_stripes(on, A, stripes);
 }
 template <class V>
 std::unique_ptr<linear_operator<V, cpu>> suited_stripes(cpu on, const csr<V, host_view>& A) {
@@ -167,6 +187,50 @@ void add_cost_on_cpu(const matrix_stats& s, double stripes, estimate& e) {
     e.setup_bytes += packed<V, host>::cost(more).setup_bytes + copied;
 }
 
+/// The rows that cut_by_stripes would cut, were their columns random.
+struct segment_count {
+    double entries = 0, segments = 0, rows = 0;
+};
+segment_count count_segments(const matrix_stats& s, const segment_options& o) {
+    segment_count all;
+    const double stripes = std::ceil(double(s.cols) / double(o.columns));
+    for (const auto& [length, rows] : s.row_lengths) {
+        const auto len = double(length), n = double(rows);
+        const double of_row =
+            stripes * (1 - std::pow(1 - 1 / stripes, len)) + len / double(o.longest);
+        if (stripes < 2 || length < o.least_row || length * o.least_gap > s.cols ||
+            len < of_row * double(o.least_mean))
+            continue;
+        all.entries += len * n, all.segments += of_row * n, all.rows += n;
+    }
+    return all;
+}
+
+/// Of segments on a GPU, where that pays. e: of packed.warp.
+template <class V>
+std::optional<estimate> cost_of_segments(const matrix_stats& s, estimate e) {
+    const auto o = segment_options::suited_to<V>();
+    const segment_count cut = count_segments(s, o);
+    constexpr double least_share = 0.25;
+    const double share = cut.entries / std::max(1.0, double(s.nnz));
+    if (share < least_share || !cuts_rows(share, stripes_for<V>(gpu{}, s.cols))) return {};
+    // The rows that stay whole gather from L2 as before, four times as long as from L1.
+    constexpr double loads_of_l1 = 4;
+    const double requests = std::min(e.sector_requests, cut.entries);
+    e.sector_requests = requests + loads_of_l1 * (e.sector_requests - requests);
+    e.matrix_bytes += cut.segments * (sizeof(unsigned) + sizeof(index) + 1);
+    e.vector_bytes += 2 * cut.segments * sizeof(V);
+    e.x_bytes = double(s.cols) * sizeof(V);
+    e.stripes = std::ceil(double(s.cols) / double(o.columns));
+    e.work_units +=
+        (units_of_a_warp + 1) * cut.segments / double(warp_rows) + units_of_a_warp * cut.rows;
+    e.launches = cut.rows < double(s.rows) ? 3 : 2;
+    // Look-ups in a table of values load from L1, too, as docs/experiments/packed.md tells.
+    constexpr double loads_of_table = 4.0 / 3;
+    e.imbalance = loads_of_table;
+    return e;
+}
+
 }  // namespace
 
 template <class V, class B>
@@ -174,6 +238,8 @@ estimate cost_of_stripes(const matrix_stats& s) {
     constexpr bool is_cpu = std::is_same_v<B, cpu>;
     estimate e = with_work(packed<V, host>::cost(s),
                            is_cpu ? packed_warp::work_on_cpu(s) : packed_warp::work_on_gpu(s));
+    if (!is_cpu)
+        if (auto cut = cost_of_segments<V>(s, e)) return *cut;
     const double stripes = stripes_for<V>(B{}, s.cols);
     if (stripes < 2) {
         e.declined = "x is short enough for the caches";

@@ -1,5 +1,5 @@
 // packed.stripes: the columns of a matrix in stripes, each packed by itself, for an x that no cache
-// holds.
+// holds. On a GPU also rows cut by narrower stripes (striped_segments.hpp).
 #pragma once
 
 #include "nonzero/formats/linear_operator.hpp"
@@ -41,11 +41,13 @@ template <class V>
 std::unique_ptr<linear_operator<V, cpu>> build_stripes(cpu on, const csr<V, host_view>& A,
                                                        index stripes);
 
-/// Declines where x is shorter than two stripes.
+/// Declines where x is shorter than two stripes; on a GPU also where segments of long rows
+/// (striped_segments.hpp) do not pay.
 template <class V, class B>
 estimate cost_of_stripes(const matrix_stats&);
 
-/// As many stripes as suit A.
+/// As many stripes as suit A; on a GPU segments of long rows where these hold half of the entries,
+/// or where L2 holds x.
 template <class V>
 std::unique_ptr<linear_operator<V, gpu>> suited_stripes_on_gpu(gpu on, const csr<V, device_view>& A,
                                                                const packed_analysis<V>*);

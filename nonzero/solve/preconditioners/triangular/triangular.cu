@@ -1,5 +1,5 @@
 // Triangular matrices on a GPU: levels, and substitution.
-#include "nonzero/matrix/device_steps.cuh"
+#include "nonzero/core/gpu/device_steps.cuh"
 #include "nonzero/solve/preconditioners/triangular/triangular_on_gpu.hpp"
 #include "nonzero/solve/preconditioners/triangular/waiting_rows.cuh"
 #include "nonzero/vector/scalar.cuh"

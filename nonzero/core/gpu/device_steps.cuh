@@ -1,4 +1,4 @@
-// Shared by the multigrid setup's kernels: numbers read back, sums, functions run once an index.
+// Shared by kernels that make matrices: CUB's scratch memory, sums, functions run once an index.
 #pragma once
 
 #include <cub/device/device_radix_sort.cuh>
@@ -7,8 +7,6 @@
 #include "nonzero/core/cuda.cuh"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/stream.hpp"
-#include "nonzero/formats/csr/csr.hpp"
-#include "nonzero/vector/scalar.hpp"
 
 namespace nz {
 

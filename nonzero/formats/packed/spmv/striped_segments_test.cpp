@@ -1,0 +1,174 @@
+#include "nonzero/formats/packed/spmv/striped_segments.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "nonzero/core/gpu.hpp"
+#include "nonzero/formats/csr/to_csr.hpp"
+#include "nonzero/formats/oracle.hpp"
+#include "nonzero/formats/packed/spmv/stripes.hpp"
+#include "nonzero/gen/problems.hpp"
+#include "nonzero/vector/vectors.hpp"
+#include "test/zoo.hpp"
+
+namespace nz::test {
+namespace {
+
+/// 400 rows of 2,000 entries, the others of 10.
+matrix_stats long_rows_among_short(std::int64_t cols) {
+    matrix_stats s;
+    s.rows = 600'400, s.cols = cols;
+    s.row_lengths = {{10, 600'000}, {2000, 400}};
+    s.nnz = 6'000'000 + 800'000;
+    return s;
+}
+
+TEST(striped_segments, cost_what_long_rows_of_random_columns_load) {
+    const auto declined = [](const matrix_stats& s) {
+        return !cost_of_stripes<double, gpu>(s).declined.empty();
+    };
+    auto s = long_rows_among_short(600'000);
+    EXPECT_TRUE(declined(s)) << "an eighth of the entries";
+    s.row_lengths[1] = {7000, 400}, s.nnz += 2'000'000;
+    EXPECT_FALSE(declined(s));
+    const estimate e = cost_of_stripes<double, gpu>(s);
+    EXPECT_EQ(e.stripes, 37);
+    EXPECT_EQ(e.launches, 3);
+    s.cols = 40'000;
+    EXPECT_TRUE(declined(s)) << "more than one in eight columns";
+    s = long_rows_among_short(600'000);
+    s.row_lengths[1] = {63, 110'000}, s.nnz += 6'000'000;
+    EXPECT_TRUE(declined(s)) << "no long rows";
+}
+
+class striped_segments_on_gpu : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        if (!why_no_gpu().empty()) GTEST_SKIP() << why_no_gpu();
+    }
+};
+
+constexpr segment_options of_small_matrices{
+    .columns = 7, .least_row = 3, .least_mean = 1, .least_gap = 1, .longest = 4};
+
+/// The segments that cut_by_stripes is to find.
+template <class V>
+struct cut_on_cpu {
+    struct segment {
+        index stripe, row;
+        offset first, last;
+    };
+    std::vector<segment> segments;
+    std::vector<index> rows;
+    std::vector<unsigned> numbers{0};
+
+    cut_on_cpu(const csr<V, host>& A, const segment_options& o) {
+        for (index i = 0; i < A.shape.rows; ++i) {
+            std::vector<segment> own;
+            const offset first = A.row_ptr[std::size_t(i)], last = A.row_ptr[std::size_t(i) + 1];
+            for (offset k = first; k < last; ++k) {
+                const index stripe = A.col_ind[std::size_t(k)] / o.columns;
+                if ((k - first) % o.longest == 0 || own.back().stripe != stripe)
+                    own.push_back({stripe, i, k, k});
+                own.back().last = k + 1;
+            }
+            const offset len = last - first;
+            if (len >= o.least_row && len * o.least_gap <= A.shape.cols &&
+                own.front().stripe != own.back().stripe && len >= std::ssize(own) * o.least_mean) {
+                segments.insert(segments.end(), own.begin(), own.end());
+                rows.push_back(i);
+            }
+            numbers.push_back(unsigned(segments.size()));
+        }
+    }
+    [[nodiscard]] std::vector<std::size_t> by_stripe() const {
+        std::vector<std::size_t> order(segments.size());
+        for (std::size_t k = 0; k < order.size(); ++k) order[k] = k;
+        std::ranges::stable_sort(order, {}, [&](std::size_t k) { return segments[k].stripe; });
+        return order;
+    }
+};
+
+template <class T>
+std::vector<T> here(gpu on, const device_array<T>& there) {
+    const auto all = to_host<T>(on, there);
+    return {all.begin(), all.end()};
+}
+
+TEST_F(striped_segments_on_gpu, are_sorted_by_stripe) {
+    const gpu on{};
+    std::size_t all = 0;
+    for (const auto& [name, bug, A] : zoo<double>()) {
+        SCOPED_TRACE(name);
+        const auto got = cut_by_stripes(on, view(upload(on, A)), of_small_matrices);
+        const cut_on_cpu<double> want(A, of_small_matrices);
+        EXPECT_EQ(here(on, got.segments.rows), want.rows);
+        EXPECT_EQ(here(on, got.segments.numbers), want.numbers);
+        const auto order = want.by_stripe();
+        const auto places = here(on, got.segments.places);
+        const auto S = to_csr(view(download(on, got.segments.matrix)));
+        ASSERT_EQ(std::size_t(S.shape.rows), order.size());
+        for (std::size_t p = 0; p < order.size(); ++p) {
+            EXPECT_EQ(places[order[p]], p);
+            const auto& segment = want.segments[order[p]];
+            const offset begin = S.row_ptr[p];
+            ASSERT_EQ(S.row_ptr[p + 1] - begin, segment.last - segment.first);
+            for (offset k = segment.first; k < segment.last; ++k) {
+                const auto at = std::size_t(begin + k - segment.first);
+                EXPECT_EQ(S.col_ind[at], A.col_ind[std::size_t(k)]);
+                EXPECT_EQ(S.val[at], A.val[std::size_t(k)]);
+            }
+        }
+        EXPECT_EQ(got.whole.val.size() + S.val.size(), A.val.size());
+        all += order.size();
+    }
+    EXPECT_GT(all, 0U);
+}
+
+/// y = 2 A x - y, of two vectors as well, and again with the same bits.
+template <class V>
+void expect_right_products(gpu on, const csr<V, host>& A, const segment_options& o) {
+    const auto op = build_segments(on, cut_by_stripes(on, view(upload(on, A)), o), 0);
+    EXPECT_EQ(op->shape(), A.shape);
+    EXPECT_EQ(op->method_name(), "packed.stripes");
+    const auto rows = std::size_t(A.shape.rows), cols = std::size_t(A.shape.cols);
+    host_vector<V> X(2 * cols, V(0)), Y(2 * rows, V(3));
+    for (std::size_t k = 0; k < X.size(); ++k) X[k] = V(1) / V(1 + k % 37);
+    const auto x = to_device<V>(on, X);
+    auto y = to_device<V>(on, Y), again = to_device<V>(on, Y), many = to_device<V>(on, Y);
+    op->apply(V(2), {x.data(), cols}, V(-1), {y.data(), rows});
+    op->apply(V(2), {x.data(), cols}, V(-1), {again.data(), rows});
+    op->apply_many(V(2), {x, cols, 2}, V(-1), {many, rows, 2});
+    const auto want =
+        reference_product<V>(transposition::plain, V(2), view(A), std::span(X).first(cols), V(-1),
+                             std::span<const V>(Y).first(rows));
+    const auto got = to_host<V>(on, y);
+    EXPECT_TRUE(compare<V>(std::span(got).first(rows), want).holds());
+    EXPECT_EQ(got, to_host<V>(on, again));
+    EXPECT_TRUE(compare<V>(std::span<const V>(to_host<V>(on, many)).first(rows), want).holds());
+}
+
+TEST_F(striped_segments_on_gpu, multiply_every_matrix) {
+    const gpu_stream stream;
+    for (const auto& [name, bug, A] : zoo<double>()) {
+        SCOPED_TRACE(name);
+        expect_right_products<double>(stream, A, of_small_matrices);
+        expect_right_products<double>(stream, A, segment_options::suited_to<double>());
+    }
+    for (const auto& [name, bug, A] : zoo<float>()) {
+        SCOPED_TRACE(name);
+        expect_right_products<float>(stream, A, of_small_matrices);
+    }
+}
+
+TEST_F(striped_segments_on_gpu, multiply_long_rows) {
+    const gpu_stream stream;
+    auto A = nz::random<double>(300, 200'000, 3'000, 7);
+    expect_right_products<double>(stream, A, segment_options::suited_to<double>());
+    for (std::size_t k = 0; k < A.val.size(); ++k) A.val[k] = 1.0 / double(3 + k);
+    expect_right_products<double>(stream, A, segment_options::suited_to<double>());
+}
+
+}  // namespace
+}  // namespace nz::test
