@@ -20,6 +20,7 @@ struct estimate {
     /// Loads of x that neighbouring lanes or entries do not share, in sectors of 32 bytes.
     /// 0: one a nonzero.
     double sector_requests = 0;
+    double held_requests = 0;  ///< those of them that L1 answers, however far apart they are
     /// The work of all workers (the threads of a CPU, the resident warps of a GPU): entries on a
     /// CPU, dependent loads on a GPU. 0: one a nonzero, of which a warp does 32 at once.
     double work_units = 0;

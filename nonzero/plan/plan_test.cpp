@@ -437,6 +437,28 @@ TEST(predicted_seconds, counts_what_rows_share_of_x_as_far_as_l1_holds_it) {
     EXPECT_NEAR(loads_beyond(1 << 17), (1e6 + 8192) / 2, 1e-3);
 }
 
+/// 400 rows of 7,000 entries load from all of x at once, however little 256 rows do in the mean.
+TEST(predicted_seconds, knows_that_long_rows_on_a_gpu_miss_l1) {
+    const machine_speeds m{.reads = {{1, 1e30}}, .gathers = {{1e5, 6e11}, {1e6, 1.6e11}}};
+    matrix_stats s;
+    s.rows = 450'400, s.cols = 450'000, s.nnz = 4'500'000 + 2'800'000, s.group_sectors = 900'000;
+    s.row_lengths = {{10, 450'000}, {7000, 400}};
+    const auto misses = [&](double x_bytes, double held) {
+        const estimate e{.matrix_bytes = 1,
+                         .x_bytes = x_bytes,
+                         .sector_requests = double(s.nnz),
+                         .held_requests = held,
+                         .work_units = 1};
+        const double rate = x_bytes > 1e5 ? 1.6e11 : 6e11;
+        return (predicted_seconds(e, s, m) - e.sector_requests / 6e11) * rate;
+    };
+    EXPECT_NEAR(misses(1e6, 0), 3.7e6, 1);
+    EXPECT_NEAR(misses(1e6, 2.8e6), 0.9e6, 1) << "L1 answers those of the long rows";
+    EXPECT_NEAR(misses(1e5, 0), 0.9e6, 1) << "L1 holds x";
+    s.row_lengths = {{10, 450'000}, {1000, 2800}};
+    EXPECT_NEAR(misses(1e6, 0), 0.9e6, 1) << "no long rows";
+}
+
 /// A measured load of x takes the longer of the work beside it and of the wait.
 TEST(predicted_seconds, adds_to_a_units_load_only_what_is_beyond_l1) {
     const machine_speeds m{.unit_s = 1e-30,

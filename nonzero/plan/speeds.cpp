@@ -44,10 +44,27 @@ bool is_usable(const machine_speeds& s) {
 
 namespace {
 
+double x_bytes_of(const estimate& e, const matrix_stats& s) {
+    if (e.x_bytes > 0) return e.x_bytes;
+    return e.vector_bytes * double(s.cols) / std::max(double(s.rows + s.cols), 1.0);
+}
+
+/// Loads by rows of a thousand entries and more, at least, of as many in all.
+double loads_by_long_rows(const matrix_stats& s, double requests) {
+    constexpr std::int64_t least = 1024;
+    if (s.max_row_nnz() < least) return 0;
+    double by_others = 0;
+    for (const auto& [length, rows] : s.row_lengths)
+        if (length < least) by_others += double(length) * double(rows);
+    return std::max(0.0, requests - by_others);
+}
+
 /// How many of `requests` loads of x miss L1. A group of rows loads each of its distinct sectors
 /// once, as far as these fit L1. A large matrix that streams through L1 evicts x, so that every
 /// load misses: dia.row and packed.warp move the same bytes of atmosmodd_like, and packed.warp,
-/// which bypasses L1, takes 0.75 of the time (H200, docs/experiments/planner.md at e190fce).
+/// which bypasses L1, takes 0.75 of the time (H200, docs/experiments/planner.md at e190fce). On a
+/// GPU long rows load from all of x at once, however little the groups do in the mean: 400 rows of
+/// 7,000 entries beside 450,000 of ten.
 double loads_that_miss_l1(const estimate& e, const matrix_stats& s, const machine_speeds& m,
                           double requests) {
     const bool evicted = m.evicting_bytes > 0 && e.bytes() > m.evicting_bytes && !e.bypasses_l1;
@@ -56,7 +73,10 @@ double loads_that_miss_l1(const estimate& e, const matrix_stats& s, const machin
     const double bytes_of_group =
         double(s.group_sectors) / groups * double(matrix_stats::sector_bytes);
     const double held = m.l1_bytes > 0 ? std::min(1.0, m.l1_bytes / bytes_of_group) : 1;
-    return requests - (requests - double(s.group_sectors)) * held;
+    const bool l1_holds_x = 2 * rate_for(m.gathers, x_bytes_of(e, s)) > m.gathers.front().per_s;
+    const double by_long = m.units_load_x || l1_holds_x ? 0 : loads_by_long_rows(s, requests);
+    const double others = requests - by_long;
+    return by_long + others - std::max(0.0, others - double(s.group_sectors)) * held;
 }
 
 }  // namespace
@@ -66,9 +86,7 @@ namespace {
 /// Seconds of a load of x[j] that misses L1. Where neighbouring rows load near each other, the
 /// caches hold that part of x, however long x or a stripe of it is.
 double seconds_of_gather(const estimate& e, const matrix_stats& s, const machine_speeds& m) {
-    const double x_bytes =
-        e.x_bytes > 0 ? e.x_bytes
-                      : e.vector_bytes * double(s.cols) / std::max(double(s.rows + s.cols), 1.0);
+    const double x_bytes = x_bytes_of(e, s);
     const double stripe_bytes = x_bytes / e.stripes;
     const double near_bytes =
         std::min(stripe_bytes, 2.0 * matrix_stats::far * x_bytes / std::max(double(s.cols), 1.0));
@@ -90,7 +108,8 @@ double unit_s(const machine_speeds& m, double bytes) {
 double predicted_seconds(const estimate& e, const matrix_stats& s, const machine_speeds& m) {
     const double requests = e.sector_requests > 0 ? e.sector_requests : double(s.nnz);
     const double units = e.work_units > 0 ? e.work_units : double(s.nnz) / m.lanes;
-    const double misses = std::min(requests, loads_that_miss_l1(e, s, m, requests));
+    const double apart = std::max(0.0, requests - e.held_requests);
+    const double misses = std::min(apart, loads_that_miss_l1(e, s, m, apart));
     const double l1_s = 1 / m.gathers.front().per_s, x_s = seconds_of_gather(e, s, m);
     // The measured time of a load includes the work that finds its index. Both overlap, as the
     // parts below do.

@@ -214,20 +214,19 @@ std::optional<estimate> cost_of_segments(const matrix_stats& s, estimate e) {
     constexpr double least_share = 0.25;
     const double share = cut.entries / std::max(1.0, double(s.nnz));
     if (share < least_share || !cuts_rows(share, stripes_for<V>(gpu{}, s.cols))) return {};
-    // The rows that stay whole gather from L2 as before, four times as long as from L1.
-    constexpr double loads_of_l1 = 4;
-    const double requests = std::min(e.sector_requests, cut.entries);
-    e.sector_requests = requests + loads_of_l1 * (e.sector_requests - requests);
+    e.held_requests = std::min(e.sector_requests, cut.entries);
     e.matrix_bytes += cut.segments * (sizeof(unsigned) + sizeof(index) + 1);
     e.vector_bytes += 2 * cut.segments * sizeof(V);
     e.x_bytes = double(s.cols) * sizeof(V);
-    e.stripes = std::ceil(double(s.cols) / double(o.columns));
     e.work_units +=
         (units_of_a_warp + 1) * cut.segments / double(warp_rows) + units_of_a_warp * cut.rows;
     e.launches = cut.rows < double(s.rows) ? 3 : 2;
-    // Look-ups in a table of values load from L1, too, as docs/experiments/packed.md tells.
+    // Look-ups in a table of values load from L1, too (docs/experiments/packed.md). Without one
+    // each stored place takes a value and a column.
     constexpr double loads_of_table = 4.0 / 3;
-    e.imbalance = loads_of_table;
+    const double places = double(warp_rows) * double(s.packed.width);
+    const bool has_table = double(s.packed.bytes) < places * double(sizeof(V) + sizeof(short));
+    e.imbalance = has_table ? loads_of_table : 1;
     return e;
 }
 
