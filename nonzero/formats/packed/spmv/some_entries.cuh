@@ -24,8 +24,8 @@ struct copied_run {
     }
 };
 
-/// length[i] entries of A from start[i] on, for each row i. length: one element more, which does
-/// not count; it becomes where rows begin. Waits for the GPU.
+/// length[i] entries of A from start[i] on, for each row i. length: one element more, which is read
+/// and does not count; it becomes where rows begin. Waits for the GPU.
 template <class V>
 csr<V, device> some_entries(gpu on, const csr<V, device_view>& A, const device_array<offset>& start,
                             device_array<offset>& length) {

@@ -194,6 +194,7 @@ cut_matrix<V> cut_by_stripes(gpu on, const csr<V, device_view>& A, const segment
     const auto n = std::size_t(read_back(on, to.numbers.data() + A.shape.rows));
     device_array<unsigned> stripe(on, n);
     device_array<offset> start(on, n), end(on, n), length(on, n + 1), first(on, n);
+    fill_bytes(on, length, 0);
     const segment_list list{stripe.data(), start.data(), end.data()};
     if (n > 0)
         list_segments<<<blocks_of_warps(A.shape.rows), threads_per_block, 0, stream_of(on)>>>(
@@ -210,6 +211,7 @@ cut_matrix<V> cut_by_stripes(gpu on, const csr<V, device_view>& A, const segment
                             to.shares.data()});
     const auto rows = std::size_t(A.shape.rows);
     device_array<offset> begin(on, rows), left(on, rows + 1);
+    fill_bytes(on, left, 0);
     launch_each(on, A.shape.rows,
                 whole_row{A.row_ptr, to.numbers.data(), begin.data(), left.data()});
     cut.whole = some_entries(on, A, begin, left);

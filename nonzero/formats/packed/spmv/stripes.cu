@@ -38,6 +38,7 @@ csr<V, device> columns_between(gpu on, const csr<V, device_view>& A, index first
     const device_guard guard(on);
     const auto rows = std::size_t(A.shape.rows);
     device_array<offset> start(on, rows), length(on, rows + 1);
+    fill_bytes(on, length, 0);
     launch_each(
         on, A.shape.rows,
         entries_between{A.row_ptr, A.col_ind.ptr, first, last, start.data(), length.data()});
