@@ -33,7 +33,12 @@ csr<V, device> columns_between(gpu on, const csr<V, device_view>&, index, index)
     return {};
 }
 template <class V>
-cut_matrix<V> cut_by_stripes(gpu on, const csr<V, device_view>&, const segment_options&) {
+row_segments<V> cut_by_stripes(gpu on, const csr<V, device_view>&, const segment_options&) {
+    require_gpu(on);
+    return {};
+}
+template <class V>
+csr<V, device> whole_rows(gpu on, const csr<V, device_view>&, const row_segments<V>&) {
     require_gpu(on);
     return {};
 }
@@ -41,17 +46,18 @@ template <class V>
 void multiply_segments(gpu on, V, const row_segments<V>&, device_span<V>, V, device_out<V>) {
     require_gpu(on);
 }
-#define NZ_INSTANTIATE(V)                                                                   \
-    template std::shared_ptr<const packed_analysis<V>> analyse_for_packing(                 \
-        gpu, const csr<V, device_view>&, const std::function<void()>&,                      \
-        std::shared_ptr<const packed_analysis<V>>);                                         \
-    template matrix_stats::packed_size size_of_packed(const packed_analysis<V>&);           \
-    template packed<V, device> pack(gpu, const packed_analysis<V>&);                        \
-    template bool refill(gpu, const csr<V, device_view>&, packed<V, device>&);              \
-    template csr<V, device> columns_between(gpu, const csr<V, device_view>&, index, index); \
-    template cut_matrix<V> cut_by_stripes(gpu, const csr<V, device_view>&,                  \
-                                          const segment_options&);                          \
-    template void multiply_segments(gpu, V, const row_segments<V>&, device_span<V>, V,      \
+#define NZ_INSTANTIATE(V)                                                                        \
+    template std::shared_ptr<const packed_analysis<V>> analyse_for_packing(                      \
+        gpu, const csr<V, device_view>&, const std::function<void()>&,                           \
+        std::shared_ptr<const packed_analysis<V>>);                                              \
+    template matrix_stats::packed_size size_of_packed(const packed_analysis<V>&);                \
+    template packed<V, device> pack(gpu, const packed_analysis<V>&);                             \
+    template bool refill(gpu, const csr<V, device_view>&, packed<V, device>&);                   \
+    template csr<V, device> columns_between(gpu, const csr<V, device_view>&, index, index);      \
+    template row_segments<V> cut_by_stripes(gpu, const csr<V, device_view>&,                     \
+                                            const segment_options&);                             \
+    template csr<V, device> whole_rows(gpu, const csr<V, device_view>&, const row_segments<V>&); \
+    template void multiply_segments(gpu, V, const row_segments<V>&, device_span<V>, V,           \
                                     device_out<V>);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)

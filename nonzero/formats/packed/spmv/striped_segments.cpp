@@ -55,20 +55,21 @@ class segments_operator final : public operator_in_stream<V> {
 }  // namespace
 
 template <class V>
-std::unique_ptr<linear_operator<V, gpu>> build_segments(gpu on, cut_matrix<V>&& cut, double cut_s) {
+std::unique_ptr<linear_operator<V, gpu>> build_segments(gpu on, const csr<V, device_view>& A,
+                                                        row_segments<V>&& cut, double cut_s) {
     const auto start = steady_clock::now();
-    const nz::shape shape = cut.whole.shape;
     std::unique_ptr<linear_operator<V, gpu>> whole;
-    if (std::ssize(cut.segments.rows) < shape.rows)
-        whole = find_method<V>("packed.warp").from_device(on, view(cut.whole), nullptr);
-    cut.whole = {};
+    if (std::ssize(cut.rows) < A.shape.rows)
+        whole =
+            find_method<V>("packed.warp").from_device(on, view(whole_rows(on, A, cut)), nullptr);
     return std::make_unique<segments_operator<V>>(
-        on, shape, std::move(cut.segments), std::move(whole),
+        on, A.shape, std::move(cut), std::move(whole),
         setup_times{.preprocessing_s = cut_s + seconds_since(start)});
 }
 
-#define NZ_INSTANTIATE(V) \
-    template std::unique_ptr<linear_operator<V, gpu>> build_segments(gpu, cut_matrix<V>&&, double);
+#define NZ_INSTANTIATE(V)                                             \
+    template std::unique_ptr<linear_operator<V, gpu>> build_segments( \
+        gpu, const csr<V, device_view>&, row_segments<V>&&, double);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)
 

@@ -183,12 +183,11 @@ packed<V, device> packed_lists(gpu on, const csr<V, device_view>& segments) {
 }  // namespace
 
 template <class V>
-cut_matrix<V> cut_by_stripes(gpu on, const csr<V, device_view>& A, const segment_options& o) {
+row_segments<V> cut_by_stripes(gpu on, const csr<V, device_view>& A, const segment_options& o) {
     const device_guard guard(on);
     if (A.val.len / std::size_t(o.least_mean) > 0xffffffffU)
         throw argument_error("packed.stripes: the matrix may have too many segments");
-    cut_matrix<V> cut;
-    row_segments<V>& to = cut.segments;
+    row_segments<V> to;
     to.numbers = numbers_of_segments(on, A, o);
     to.rows = cut_rows(on, to.numbers);
     const auto n = std::size_t(read_back(on, to.numbers.data() + A.shape.rows));
@@ -203,19 +202,26 @@ cut_matrix<V> cut_by_stripes(gpu on, const csr<V, device_view>& A, const segment
     to.places = device_array<unsigned>(on, n);
     launch_each(on, std::int64_t(n),
                 placed_segment{order.data(), list, first.data(), length.data(), to.places.data()});
-    to.matrix = packed_lists(on, view(some_entries(on, A, first, length)));
+    const csr<V, device> segments = some_entries(on, A, first, length);
+    to.entries = std::int64_t(segments.val.size());
+    to.matrix = packed_lists(on, view(segments));
     const unsigned parts = multiprocessors();
     to.shares = device_array<unsigned>(on, parts + 1);
     launch_each(on, parts + 1,
                 equal_share{to.matrix.chunks.data(), std::int64_t(to.matrix.chunks.size()), parts,
                             to.shares.data()});
+    return to;
+}
+
+template <class V>
+csr<V, device> whole_rows(gpu on, const csr<V, device_view>& A, const row_segments<V>& cut) {
+    const device_guard guard(on);
     const auto rows = std::size_t(A.shape.rows);
-    device_array<offset> begin(on, rows), left(on, rows + 1);
-    fill_bytes(on, left, 0);
+    device_array<offset> start(on, rows), length(on, rows + 1);
+    fill_bytes(on, length, 0);
     launch_each(on, A.shape.rows,
-                whole_row{A.row_ptr, to.numbers.data(), begin.data(), left.data()});
-    cut.whole = some_entries(on, A, begin, left);
-    return cut;
+                whole_row{A.row_ptr, cut.numbers.data(), start.data(), length.data()});
+    return some_entries(on, A, start, length);
 }
 
 namespace {
@@ -286,10 +292,11 @@ void multiply_segments(gpu on, V alpha, const row_segments<V>& S, device_span<V>
     add_segments<32>(on, alpha, S, sums, beta, y.data());
 }
 
-#define NZ_INSTANTIATE(V)                                                              \
-    template cut_matrix<V> cut_by_stripes(gpu, const csr<V, device_view>&,             \
-                                          const segment_options&);                     \
-    template void multiply_segments(gpu, V, const row_segments<V>&, device_span<V>, V, \
+#define NZ_INSTANTIATE(V)                                                                        \
+    template row_segments<V> cut_by_stripes(gpu, const csr<V, device_view>&,                     \
+                                            const segment_options&);                             \
+    template csr<V, device> whole_rows(gpu, const csr<V, device_view>&, const row_segments<V>&); \
+    template void multiply_segments(gpu, V, const row_segments<V>&, device_span<V>, V,           \
                                     device_out<V>);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)

@@ -38,18 +38,15 @@ struct row_segments {
     device_array<index> rows;        ///< the rows that are cut, ascending
     device_array<unsigned> numbers;  ///< for every row of A, the segments of the rows above
     device_array<unsigned> places;   ///< for every segment, row after row: its row of `matrix`
-};
-
-/// A, cut: its segments, and the other rows, in A's shape.
-template <class V>
-struct cut_matrix {
-    row_segments<V> segments;
-    csr<V, device> whole;
+    std::int64_t entries;            ///< of A, in segments
 };
 /// A's columns ascend. The same for every run. Waits for the GPU. Throws device_error,
 /// argument_error where there would be 2^32 segments, and unavailable without CUDA.
 template <class V>
-cut_matrix<V> cut_by_stripes(gpu on, const csr<V, device_view>& A, const segment_options&);
+row_segments<V> cut_by_stripes(gpu on, const csr<V, device_view>& A, const segment_options&);
+/// The rows that are not cut, in A's shape.
+template <class V>
+csr<V, device> whole_rows(gpu on, const csr<V, device_view>& A, const row_segments<V>&);
 
 /// y = alpha S x + beta y in the rows that are cut. on.scratch: an element of V a segment. A row's
 /// segments are added in a fixed order.
@@ -57,9 +54,10 @@ template <class V>
 void multiply_segments(gpu on, V alpha, const row_segments<V>& S, device_span<V> x, V beta,
                        device_out<V> y);
 
-/// The product by segments, and by packed.warp of the rows that are whole. cut_s: what cutting
+/// The product by segments of A, and by packed.warp of the rows that are whole. cut_s: what cutting
 /// took, a part of the setup  [s]
 template <class V>
-std::unique_ptr<linear_operator<V, gpu>> build_segments(gpu on, cut_matrix<V>&& cut, double cut_s);
+std::unique_ptr<linear_operator<V, gpu>> build_segments(gpu on, const csr<V, device_view>& A,
+                                                        row_segments<V>&&, double cut_s);
 
 }  // namespace nz

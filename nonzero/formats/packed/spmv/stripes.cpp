@@ -157,9 +157,8 @@ std::unique_ptr<linear_operator<V, gpu>> suited_stripes_on_gpu(gpu on, const csr
     const index stripes = std::max<index>(1, stripes_for<V>(on, A.shape.cols));
     const auto start = steady_clock::now();
     auto cut = cut_by_stripes(on, A, segment_options::suited_to<V>());
-    const double whole = double(cut.whole.val.size());
-    if (cuts_rows(1 - whole / std::max(1.0, double(A.val.len)), stripes))
-        return build_segments(on, std::move(cut), seconds_since(start));
+    if (cuts_rows(double(cut.entries) / std::max(1.0, double(A.val.len)), stripes))
+        return build_segments(on, A, std::move(cut), seconds_since(start));
     cut = {};
     return build_stripes(on, A, stripes);
 }
