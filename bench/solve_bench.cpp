@@ -1,5 +1,6 @@
 // One iteration of conjugate gradients on a GPU: ours, that of NVIDIA's libraries, and what its
-// product and its vectors' bytes take. Prints JSON; docs/experiments/solvers-measured.md has the table.
+// product and its vectors' bytes take. Prints JSON; docs/experiments/solvers-measured.md has the
+// table.
 //
 //   solve_bench [--iterations 300] [--rounds 5] MATRIX...
 //
