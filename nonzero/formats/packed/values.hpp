@@ -76,9 +76,9 @@ class value_numbers {
         ++held_;
         return true;
     }
-    /// How many values from the first on have numbers, up to one that another's place hides. Asks
-    /// of none whether it is the one before it again: few values in no order would make a branch on
-    /// that go wrong half of the time, which takes longer than this.
+    /// The count of leading values that the first slot of their hash tells to have numbers. No
+    /// value is compared with the one before it: where few values stand in no order, that branch is
+    /// mispredicted half of the time, which takes longer than the look-up.
     [[nodiscard]] std::size_t known(std::span<const V> values) const {
         if (keys_.empty()) return 0;
         const value_bits<V>* const keys = keys_.data();
@@ -104,7 +104,7 @@ class value_numbers {
         for (const std::uint64_t w : v.words) h = (h ^ w) * 0x9e3779b97f4a7c15U;
         return h;
     }
-    /// Where v is, or would be.
+    /// The slot of v: the one that holds it, or the empty one that it would take.
     [[nodiscard]] std::size_t slot_of(const value_bits<V>& v) const {
         std::size_t at = std::size_t(hash(v) >> shift_);
         while (numbers_[at] != 0 && keys_[at] != v) at = (at + 1) & (keys_.size() - 1);

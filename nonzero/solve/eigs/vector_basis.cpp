@@ -111,7 +111,8 @@ double subtract_from(const some_rows<V>& v, int count, const double* c, V* w) {
     return norm2;
 }
 
-/// f(block, first row, rows) for blocks of rows of so many vectors of n, shared out to threads.
+/// f(block, first row, rows) for blocks of rows, in parallel where the elements of all `vectors`,
+/// of length n, are enough for it.
 template <class F>
 void for_each_block(cpu on, std::int64_t n, int vectors, std::int64_t rows, F f) {
     const std::int64_t blocks = (n + rows - 1) / rows;

@@ -13,7 +13,7 @@
 namespace nz {
 namespace {
 
-/// Where segments begin in a row.
+/// The rule by which rows are cut into segments.
 struct cutter {
     device_offset_span row_ptr;
     const index* column;
@@ -21,7 +21,7 @@ struct cutter {
 
     __device__ offset begin(std::int64_t i) const { return row_ptr[std::size_t(i)]; }
     __device__ index stripe(offset k) const { return column[k] / o.columns; }
-    /// Whether entry k does, of a row that begins at `first`.
+    /// Whether a segment begins with entry k, of a row that begins at `first`.
     __device__ bool cuts(offset k, offset first) const {
         return (k - first) % o.longest == 0 || stripe(k) != stripe(k - 1);
     }

@@ -7,12 +7,12 @@
 
 namespace nz {
 
-/// Which rows are cut, and where. docs/experiments/packed.md has the times.
+/// The rule by which rows are cut into segments. docs/experiments/packed.md tells what was tried.
 struct segment_options {
     index columns;         ///< of a stripe
     index least_row = 64;  ///< shorter rows stay whole                                   [entries]
     index least_mean = 8;  ///< so do rows of shorter segments in the mean                [entries]
-    index least_gap = 8;   ///< and rows of more entries than one in so many columns
+    index least_gap = 8;   ///< so do rows with fewer columns for each entry
     index longest = 256;   ///< segment, which packing does not cut again                 [entries]
 
     /// Bytes of x that a multiprocessor gathers from: L1 answers 640 to 850 G loads a second from

@@ -18,7 +18,7 @@ __device__ inline offset first_from(const index* column, offset first, offset la
     return first;
 }
 
-/// Where a row's entries between two columns start, and how many they are.
+/// The start and the number of each row's entries between two columns.
 struct entries_between {
     device_offset_span row_ptr;
     const index* column;
