@@ -10,6 +10,7 @@
 #include "nonzero/formats/packed/spmv/stripes.hpp"
 #include "nonzero/gen/problems.hpp"
 #include "nonzero/vector/vectors.hpp"
+#include "test/products_on_gpu.hpp"
 #include "test/zoo.hpp"
 
 namespace nz::test {
@@ -133,49 +134,34 @@ TEST_F(striped_segments_on_gpu, are_sorted_by_stripe) {
     EXPECT_GT(all, 0U);
 }
 
-/// y = 2 A x - y, of two vectors as well, and again with the same bits.
 template <class V>
-void expect_right_products(gpu on, const csr<V, host>& A, const segment_options& o) {
+void expect_right_products_by_segments(gpu on, const csr<V, host>& A, const segment_options& o) {
     const auto there = upload(on, A);
     const auto op = build_segments(on, view(there), cut_by_stripes(on, view(there), o), 0);
     EXPECT_EQ(op->shape(), A.shape);
     EXPECT_EQ(op->method_name(), "packed.stripes");
-    const auto rows = std::size_t(A.shape.rows), cols = std::size_t(A.shape.cols);
-    host_vector<V> X(2 * cols, V(0)), Y(2 * rows, V(3));
-    for (std::size_t k = 0; k < X.size(); ++k) X[k] = V(1) / V(1 + k % 37);
-    const auto x = to_device<V>(on, X);
-    auto y = to_device<V>(on, Y), again = to_device<V>(on, Y), many = to_device<V>(on, Y);
-    op->apply(V(2), {x.data(), cols}, V(-1), {y.data(), rows});
-    op->apply(V(2), {x.data(), cols}, V(-1), {again.data(), rows});
-    op->apply_many(V(2), {x, cols, 2}, V(-1), {many, rows, 2});
-    const auto want =
-        reference_product<V>(transposition::plain, V(2), view(A), std::span(X).first(cols), V(-1),
-                             std::span<const V>(Y).first(rows));
-    const auto got = to_host<V>(on, y);
-    EXPECT_TRUE(compare<V>(std::span(got).first(rows), want).holds());
-    EXPECT_EQ(got, to_host<V>(on, again));
-    EXPECT_TRUE(compare<V>(std::span<const V>(to_host<V>(on, many)).first(rows), want).holds());
+    expect_right_products<V>(on, *op, A);
 }
 
 TEST_F(striped_segments_on_gpu, multiply_every_matrix) {
     const gpu_stream stream;
     for (const auto& [name, bug, A] : zoo<double>()) {
         SCOPED_TRACE(name);
-        expect_right_products<double>(stream, A, of_small_matrices);
-        expect_right_products<double>(stream, A, segment_options::suited_to<double>());
+        expect_right_products_by_segments<double>(stream, A, of_small_matrices);
+        expect_right_products_by_segments<double>(stream, A, segment_options::suited_to<double>());
     }
     for (const auto& [name, bug, A] : zoo<float>()) {
         SCOPED_TRACE(name);
-        expect_right_products<float>(stream, A, of_small_matrices);
+        expect_right_products_by_segments<float>(stream, A, of_small_matrices);
     }
 }
 
 TEST_F(striped_segments_on_gpu, multiply_long_rows) {
     const gpu_stream stream;
     auto A = nz::random<double>(300, 200'000, 3'000, 7);
-    expect_right_products<double>(stream, A, segment_options::suited_to<double>());
+    expect_right_products_by_segments<double>(stream, A, segment_options::suited_to<double>());
     for (std::size_t k = 0; k < A.val.size(); ++k) A.val[k] = 1.0 / double(3 + k);
-    expect_right_products<double>(stream, A, segment_options::suited_to<double>());
+    expect_right_products_by_segments<double>(stream, A, segment_options::suited_to<double>());
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "nonzero/matrix/build.hpp"
 #include "nonzero/plan/stats.hpp"
 #include "nonzero/vector/vectors.hpp"
+#include "test/products_on_gpu.hpp"
 #include "test/zoo.hpp"
 
 namespace nz::test {
@@ -115,27 +116,6 @@ TEST_F(stripes_on_gpu, hold_the_columns_between_two) {
             EXPECT_EQ(got.val, want.val);
         }
     }
-}
-
-/// Y = 2 A X - Y with `op`, of two vectors at once and one by one.
-template <class V>
-void expect_right_products(gpu on, const linear_operator<V, gpu>& op, const csr<V, host>& A) {
-    const auto rows = std::size_t(A.shape.rows), cols = std::size_t(A.shape.cols);
-    host_vector<V> X(2 * cols, V(0)), Y(2 * rows, V(3));
-    for (std::size_t k = 0; k < X.size(); ++k) X[k] = V(1) / V(1 + k % 37);
-    const auto x = to_device<V>(on, X);
-    auto y = to_device<V>(on, Y), again = to_device<V>(on, Y);
-    op.apply(V(2), {x.data(), cols}, V(-1), {y.data(), rows});
-    op.apply(V(2), {x.data(), cols}, V(-1), {again.data(), rows});
-    const auto want =
-        reference_product<V>(transposition::plain, V(2), view(A), std::span(X).first(cols), V(-1),
-                             std::span<const V>(Y).first(rows));
-    const auto got = to_host<V>(on, y);
-    EXPECT_TRUE(compare<V>(std::span(got).first(rows), want).holds());
-    EXPECT_EQ(got, to_host<V>(on, again));
-    auto many = to_device<V>(on, Y);
-    op.apply_many(V(2), {x, cols, 2}, V(-1), {many, rows, 2});
-    EXPECT_TRUE(compare<V>(std::span<const V>(to_host<V>(on, many)).first(rows), want).holds());
 }
 
 template <class V>
