@@ -29,9 +29,10 @@ std::unique_ptr<linear_operator<V, gpu>> built_from_device(gpu on, const csr<V, 
             return k.build(on, A, known);
         }
     }();
+    auto op = std::make_unique<gpu_operator<V, L>>(on, std::move(own), k, setup_times{});
     synchronize(on);
-    const setup_times t{.preprocessing_s = seconds_since(start)};
-    return std::make_unique<gpu_operator<V, L>>(on, std::move(own), k, t);
+    op->set_setup({.preprocessing_s = seconds_since(start)});
+    return op;
 }
 
 template <class V, template <class, class> class L>

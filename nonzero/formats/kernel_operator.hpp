@@ -261,6 +261,7 @@ template <class V>
 class operator_in_stream : public linear_operator<V, gpu> {
   public:
     [[nodiscard]] setup_times setup() const final { return setup_; }
+    void set_setup(const setup_times& t) { setup_ = t; }
 
   protected:
     operator_in_stream(gpu on, std::size_t scratch_bytes, bool scratch_for_many,

@@ -149,11 +149,13 @@ void prefer_fastest_or_cheapest(plan_report& p) {
 void sort_candidates(plan_report& p) {
     // Places are sorted, not candidates, which hold texts.
     std::vector<std::tuple<bool, bool, double, double, std::size_t>> ranks;
+    ranks.reserve(p.candidates.size());
     for (const plan_report::candidate& c : p.candidates)
         ranks.emplace_back(!c.declined.empty(), c.measured_s == 0, total_s(c, p.expected_products),
                            c.setup_s(), ranks.size());
     std::ranges::sort(ranks);
     std::vector<plan_report::candidate> sorted;
+    sorted.reserve(ranks.size());
     for (const auto& rank : ranks) sorted.push_back(std::move(p.candidates[std::get<4>(rank)]));
     p.candidates = std::move(sorted);
     if (p.expected_products != plan_options::many_products) prefer_fastest_or_cheapest(p);
@@ -198,6 +200,7 @@ bool suits_several_vectors(const method<V>& m) {
 template <class B, class V>
 std::vector<const method<V>*> to_judge(std::span<const method<V>> among, const plan_options& o) {
     std::vector<const method<V>*> chosen;
+    chosen.reserve(among.size());
     for (const std::string& name : o.methods) chosen.push_back(&named(among, name));
     if (!chosen.empty()) return chosen;
     if (o.vectors > 1)
@@ -254,14 +257,14 @@ machine_speeds machine_for(cpu on, double, bool fresh) { return speeds_of(on, fr
     return s;
 }
 
-/// The stats that methods are judged by.
+/// The stats that methods are judged by: those of the subject, or else `own`.
 template <class V, class B>
-matrix_stats stats_for(B on, const subject<V, cpu>& M) {
-    return estimate_stats(M.A, on);
+const matrix_stats& stats_for(B on, const subject<V, cpu>& M, matrix_stats& own) {
+    return own = estimate_stats(M.A, on);
 }
 template <class V>
-matrix_stats stats_for(gpu on, const subject<V, gpu>& M) {
-    return M.stats ? *M.stats : estimate_stats(on_host(on, M.A), on);
+const matrix_stats& stats_for(gpu on, const subject<V, gpu>& M, matrix_stats& own) {
+    return M.stats ? *M.stats : own = estimate_stats(on_host(on, M.A), on);
 }
 
 template <class B>
@@ -294,7 +297,8 @@ plan<V, B> rank(const subject<V, M>& of, B on, const plan_options& o,
     check_options(o);
     const auto methods = to_judge<B>(among, o);
     require(on);
-    const matrix_stats stats = stats_for(on, of);
+    matrix_stats own;
+    const matrix_stats& stats = stats_for(on, of, own);
     const machine_speeds machine =
         o.speeds ? *o.speeds : machine_for(on, csr_bytes<V>(stats), o.fresh);
     const auto& A = of.A.given();
@@ -310,6 +314,7 @@ plan<V, B> rank(const subject<V, M>& of, B on, const plan_options& o,
                   .why = {}},
                  on,
                  among};
+    p.candidates.reserve(methods.size());
     for (const method<V>* m : methods)
         p.candidates.push_back(judge<typename M::view>(*m, on, stats, of.A.given_in_order(),
                                                        machine, o.deterministic));

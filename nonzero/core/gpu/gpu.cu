@@ -97,14 +97,17 @@ gpu beside(gpu on) {
 }
 
 void start_after(gpu later, gpu earlier) {
+    static std::mutex one_at_a_time;
+    static std::map<int, cudaEvent_t> events;  // by device, never destroyed, as streams are
     for (const gpu each : {later, earlier}) refuse_capture(each, "waiting for another stream");
     const device_guard guard(earlier);
-    cudaEvent_t e = nullptr;
-    check(cudaEventCreateWithFlags(&e, cudaEventDisableTiming), "cudaEventCreateWithFlags");
-    cudaError_t code = cudaEventRecord(e, stream_of(earlier));
-    if (code == cudaSuccess) code = cudaStreamWaitEvent(stream_of(later), e);
-    cudaEventDestroy(e);  // which CUDA puts off until the event has come
-    check(code, "cudaStreamWaitEvent");
+    const std::lock_guard lock(one_at_a_time);
+    cudaEvent_t& e = events[earlier.device];
+    if (e == nullptr)
+        check(cudaEventCreateWithFlags(&e, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+    // The stream waits for what is recorded now, whatever is recorded later.
+    check(cudaEventRecord(e, stream_of(earlier)), "cudaEventRecord");
+    check(cudaStreamWaitEvent(stream_of(later), e), "cudaStreamWaitEvent");
 }
 
 gpu_event::gpu_event() {
@@ -142,8 +145,9 @@ namespace {
 
 /// Page-locked memory of a thread for copies of few bytes, which otherwise go by way of the
 /// driver's own. Null where none can be had.
+template <std::size_t bytes>
 struct page_locked {
-    static constexpr std::size_t size = 8192;
+    static constexpr std::size_t size = bytes;
     void* at = nullptr;
     page_locked() {
         if (cudaHostAlloc(&at, size, cudaHostAllocPortable) == cudaSuccess) return;
@@ -163,13 +167,38 @@ void copy_to_host(gpu on, const void* from, void* to, std::size_t bytes) {
     refuse_capture(on, "copying to the CPU");
     const beside_captures others;
     if (copy_back_staged(on, from, to, bytes)) return;
-    thread_local const page_locked mine;
-    void* const locked = bytes <= page_locked::size ? mine.at : nullptr;
+    thread_local const page_locked<8192> mine;
+    void* const locked = bytes <= mine.size ? mine.at : nullptr;
     check(cudaMemcpyAsync(locked != nullptr ? locked : to, from, bytes, cudaMemcpyDeviceToHost,
                           stream_of(on)),
           "cudaMemcpyAsync to the CPU");
     check(cudaStreamSynchronize(stream_of(on)), "cudaMemcpyAsync to the CPU");
     if (locked != nullptr) std::memcpy(to, locked, bytes);
+}
+
+namespace {
+/// Of begun copies. Null where none can be had; they are then made when they are finished.
+void* memory_of_begun_copy() {
+    thread_local const page_locked<begun_copy::most_bytes> mine;
+    return mine.at;
+}
+}  // namespace
+
+begun_copy::begun_copy(gpu on, const void* from, std::size_t bytes)
+    : on_(on), from_(from), bytes_(bytes) {
+    void* const to = memory_of_begun_copy();
+    if (to == nullptr) return;
+    const device_guard guard(on);
+    refuse_capture(on, "copying to the CPU");
+    const beside_captures others;
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_of(on)),
+          "cudaMemcpyAsync to the CPU");
+}
+void begun_copy::finish(void* to) {
+    void* const locked = memory_of_begun_copy();
+    if (locked == nullptr) return copy_to_host(on_, from_, to, bytes_);
+    synchronize(on_);
+    std::memcpy(to, locked, bytes_);
 }
 
 void copy_on_device(gpu on, const void* from, void* to, std::size_t bytes) {
