@@ -43,7 +43,9 @@ struct matrix_stats {
     static constexpr index far = 1 << 20;
 
     std::int64_t rows = 0, cols = 0, nnz = 0;
-    std::vector<length_count> row_lengths;  ///< ascending, only lengths that occur
+    /// Ascending, only lengths that occur; of a matrix in GPU memory that has hundreds of them,
+    /// similar ones as one.
+    std::vector<length_count> row_lengths;
     std::int64_t diagonals = 0;             ///< occupied, of rows + cols - 1
     std::int64_t bandwidth = 0;             ///< largest |column - row|
     std::int64_t group_width[2] = {};       ///< sum over groups of groups[g] rows of the longest

@@ -1,6 +1,8 @@
 // The stats of a CSR on the GPU, computed on the GPU: those from which the methods that are built
 // on a GPU compute their costs.
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <climits>
 #include <cub/block/block_scan.cuh>
 
@@ -296,10 +298,59 @@ surveyed look_at(gpu on, const csr<V, device_view>& A) {
     return s;
 }
 
+/// More lengths than this become fewer: the cost of every method walks over all of them, which
+/// took as long as six products where there were 1,200.
+constexpr std::size_t many_lengths = 256;
+
+/// Lengths with each one's rows, ascending. Those from 64 on count as one where they differ by less
+/// than a sixteenth, by their mean; but the longest by itself.
+class similar_lengths {
+  public:
+    void add(std::int64_t length, std::int64_t rows) {
+        if (length > longest_) longest_ = length, of_longest_ = 0;
+        if (length == longest_) of_longest_ += rows;
+        kind& k = kinds_[place_of(length)];
+        k.rows += rows, k.entries += rows * length;
+    }
+    [[nodiscard]] std::vector<matrix_stats::length_count> counts() {
+        kind& last = kinds_[place_of(longest_)];
+        last.rows -= of_longest_, last.entries -= of_longest_ * longest_;
+        std::vector<matrix_stats::length_count> all;
+        for (const kind& k : kinds_)
+            if (k.rows > 0) all.push_back({(k.entries + k.rows / 2) / k.rows, k.rows});
+        if (of_longest_ > 0) all.push_back({longest_, of_longest_});
+        return all;
+    }
+
+  private:
+    static constexpr int exact_bits = 6, more_bits = 4;
+    static std::size_t place_of(std::int64_t length) {
+        const int above = int(std::bit_width(std::uint64_t(length))) - 1 - exact_bits;
+        if (above < 0) return std::size_t(length);
+        const std::int64_t sixteenth = length >> (above + exact_bits - more_bits);
+        return std::size_t((1 << exact_bits) + (above << more_bits) +
+                           (sixteenth & ((1 << more_bits) - 1)));
+    }
+    struct kind {
+        std::int64_t rows = 0, entries = 0;
+    };
+    std::int64_t longest_ = -1, of_longest_ = 0;
+    std::array<kind, (1 << exact_bits) + ((31 - exact_bits) << more_bits)> kinds_{};
+};
+
 std::vector<matrix_stats::length_count> lengths_of(surveyed& s) {
+    const auto& short_ones = s.counts.rows_of_length;
+    const auto some = std::ranges::count_if(short_ones, [](unsigned rows) { return rows > 0; });
+    if (std::size_t(some) + s.long_lengths.size() > many_lengths) {
+        similar_lengths all;
+        for (int n = 0; n < short_lengths; ++n)
+            if (short_ones[n] > 0) all.add(n, short_ones[n]);
+        for (const index n : s.long_lengths) all.add(n, 1);
+        return all.counts();
+    }
     std::vector<matrix_stats::length_count> all;
     for (int n = 0; n < short_lengths; ++n)
-        if (s.counts.rows_of_length[n] > 0) all.push_back({n, s.counts.rows_of_length[n]});
+        if (short_ones[n] > 0) all.push_back({n, short_ones[n]});
     std::sort(s.long_lengths.begin(), s.long_lengths.end());
     for (const index n : s.long_lengths) {
         if (all.empty() || all.back().length != n) all.push_back({n, 0});
