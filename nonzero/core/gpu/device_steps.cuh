@@ -69,23 +69,30 @@ struct narrow_positions {
     __device__ void operator()(std::int64_t i) const { to[i] = std::int32_t(from[i]); }
 };
 
-/// Row pointers from the rows' lengths, n + 1 elements of which the last does not count.
-inline device_offsets row_pointers(gpu on, device_array<offset>& length, offset& nnz) {
-    const std::size_t n = length.size();
-    sum_before(on, length.data(), length.data(), std::int64_t(n));
-    nnz = read_back(on, length.data() + n - 1);
+/// Row pointers from where the rows begin, which ascend to the number of entries.
+inline device_offsets as_row_pointers(gpu on, const device_array<offset>& begins, offset nnz) {
+    const std::size_t n = begins.size();
     const bool wide = nnz > offset_vector::max_narrow;
     device_offsets ptr{device_array<std::byte>(on, n * (wide ? 8 : 4)), n, wide};
     if (wide) {
-        check(cudaMemcpyAsync(ptr.bytes.data(), length.data(), n * sizeof(offset),
+        check(cudaMemcpyAsync(ptr.bytes.data(), begins.data(), n * sizeof(offset),
                               cudaMemcpyDeviceToDevice, stream_of(on)),
               "cudaMemcpyAsync");
     } else {
         launch_each(
             on, std::int64_t(n),
-            narrow_positions{length.data(), reinterpret_cast<std::int32_t*>(ptr.bytes.data())});
+            narrow_positions{begins.data(), reinterpret_cast<std::int32_t*>(ptr.bytes.data())});
     }
     return ptr;
+}
+
+/// Row pointers from the rows' lengths, n + 1 elements of which the last does not count. Reads
+/// their sum, and so waits for the GPU.
+inline device_offsets row_pointers(gpu on, device_array<offset>& length, offset& nnz) {
+    const std::size_t n = length.size();
+    sum_before(on, length.data(), length.data(), std::int64_t(n));
+    nnz = read_back(on, length.data() + n - 1);
+    return as_row_pointers(on, length, nnz);
 }
 
 }  // namespace nz

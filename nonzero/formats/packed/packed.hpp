@@ -144,6 +144,12 @@ template <class V>
 std::shared_ptr<const packed_analysis<V>> analyse_for_packing(
     gpu on, const csr<V, device_view>&, const std::function<void()>& meanwhile = [] {},
     std::shared_ptr<const packed_analysis<V>> of_transpose = nullptr);
+/// The same of a matrix that has some entries of another, in their order, by these options. What
+/// was found out about the other is not looked for again.
+template <class V>
+std::shared_ptr<const packed_analysis<V>> analyse_part(gpu on, const csr<V, device_view>& part,
+                                                       const packed_options&,
+                                                       const packed_analysis<V>& whole);
 template <class V>
 matrix_stats::packed_size size_of_packed(const packed_analysis<V>&);
 

@@ -65,13 +65,13 @@ void find(gpu on, const packing<V>& p) {
         find_values<<<blocks, 256, 0, stream>>>(p.A.val.ptr, nnz, 1, p.slots, p.table, p.found);
 }
 
-/// The values in a table, and a check of the columns.
+/// The values in a table, and a check of the columns unless they are known to be in order.
 template <class V>
 void look_at_entries(gpu on, const packing<V>& p) {
     const cudaStream_t stream = stream_of(on);
     find(on, p);
     sort_values<<<1, 1024, 0, stream>>>(p.slots, p.found, p.table, p.number);
-    check_columns<<<streaming_blocks(p.A.col_ind.len), 256, 0, stream>>>(p);
+    if (!p.in_order) check_columns<<<streaming_blocks(p.A.col_ind.len), 256, 0, stream>>>(p);
 }
 
 /// Takes over the counts of the same values, which another analysis found.
@@ -100,8 +100,9 @@ analysis_result cut(gpu on, const packing<V>& p, unsigned windows,
     if (windows > 0)
         find_diagonals<<<walk_blocks(p.A.shape.rows), walk_threads, 0, stream_of(on)>>>(p);
     cut_by_known_diagonals(on, p, windows);
+    begun_read<analysis_result> result(on, p.result);
     meanwhile();
-    return read_back(on, p.result);
+    return result.value();
 }
 
 matrix_stats::packed_size widths_of(const analysis_counters& found) {
@@ -118,18 +119,18 @@ template <class V>
 class packed_analysis {
   public:
     packed_analysis(gpu on, const csr<V, device_view>& A, const packed_options& options,
-                    const std::function<void()>& meanwhile,
-                    std::shared_ptr<const packed_analysis> of_transpose)
+                    const std::function<void()>& meanwhile, bool in_order,
+                    std::shared_ptr<const packed_analysis> of_values)
         : windows(blocks_for(A.shape.rows, packed_window) * (A.shape.rows > 0)),
-          of_transpose_(std::move(of_transpose)) {
-        p.A = A, p.options = options;
+          of_values_(std::move(of_values)) {
+        p.A = A, p.options = options, p.in_order = in_order;
         scratch_.want(p.found, 1);
         scratch_.want(p.groups, std::size_t(windows) * groups_per_window);
         scratch_.want(p.cuts, windows), scratch_.want(p.sizes, windows);
         scratch_.want(p.result, 1);
-        if (of_transpose_ != nullptr) {
-            const packing<V>& of = of_transpose_->p;
-            p.slots = of.slots, p.number = of.number, p.table = of.table, p.in_order = true;
+        if (of_values_ != nullptr) {
+            const packing<V>& of = of_values_->p;
+            p.slots = of.slots, p.number = of.number, p.table = of.table;
             scratch_.allocate(on);
             take_counts_of_values<<<1, 1, 0, stream_of(on)>>>(of.found, p.found);
         } else {
@@ -163,7 +164,7 @@ class packed_analysis {
     }
 
     device_arena scratch_;
-    std::shared_ptr<const packed_analysis> of_transpose_;  ///< whose arrays of values serve here
+    std::shared_ptr<const packed_analysis> of_values_;  ///< whose arrays of values serve here
 };
 
 template <class V>
@@ -172,8 +173,21 @@ std::shared_ptr<const packed_analysis<V>> analyse_for_packing(
     std::shared_ptr<const packed_analysis<V>> of_transpose) {
     const device_guard guard(on);
     const auto options = packed_options::suited_to(on, std::int64_t(A.val.len));
-    return std::make_shared<const packed_analysis<V>>(on, A, options, meanwhile,
+    const bool in_order = of_transpose != nullptr;
+    return std::make_shared<const packed_analysis<V>>(on, A, options, meanwhile, in_order,
                                                       std::move(of_transpose));
+}
+
+template <class V>
+std::shared_ptr<const packed_analysis<V>> analyse_part(gpu on, const csr<V, device_view>& part,
+                                                       const packed_options& options,
+                                                       const packed_analysis<V>& whole) {
+    const device_guard guard(on);
+    // The part may have fewer values, and so shorter numbers of them, unless there is one.
+    const bool same_values = whole.encoding == value_encoding::constant && part.val.len > 0;
+    const std::shared_ptr<const packed_analysis<V>> not_owned(std::shared_ptr<void>(), &whole);
+    return std::make_shared<const packed_analysis<V>>(
+        on, part, options, [] {}, true, same_values ? not_owned : nullptr);
 }
 
 template <class V>
@@ -217,7 +231,7 @@ template <class V>
 packed<V, device> pack(gpu on, const csr<V, device_view>& A, const packed_options& options) {
     const device_guard guard(on);
     return pack(on, packed_analysis<V>(
-                        on, A, options, [] {}, nullptr));
+                        on, A, options, [] {}, false, nullptr));
 }
 
 template <class V>
@@ -246,6 +260,8 @@ bool refill(gpu on, const csr<V, device_view>& A, packed<V, device>& P) {
     template std::shared_ptr<const packed_analysis<V>> analyse_for_packing(                  \
         gpu, const csr<V, device_view>&, const std::function<void()>&,                       \
         std::shared_ptr<const packed_analysis<V>>);                                          \
+    template std::shared_ptr<const packed_analysis<V>> analyse_part(                         \
+        gpu, const csr<V, device_view>&, const packed_options&, const packed_analysis<V>&);  \
     template matrix_stats::packed_size size_of_packed(const packed_analysis<V>&);            \
     template packed<V, device> pack(gpu, const packed_analysis<V>&);                         \
     template packed<V, device> pack(gpu, const csr<V, device_view>&, const packed_options&); \

@@ -14,6 +14,13 @@ std::shared_ptr<const packed_analysis<V>> analyse_for_packing(
     return nullptr;
 }
 template <class V>
+std::shared_ptr<const packed_analysis<V>> analyse_part(gpu on, const csr<V, device_view>&,
+                                                       const packed_options&,
+                                                       const packed_analysis<V>&) {
+    require_gpu(on);
+    return nullptr;
+}
+template <class V>
 matrix_stats::packed_size size_of_packed(const packed_analysis<V>&) {
     return {};
 }
@@ -33,7 +40,8 @@ csr<V, device> columns_between(gpu on, const csr<V, device_view>&, index, index)
     return {};
 }
 template <class V>
-row_segments<V> cut_by_stripes(gpu on, const csr<V, device_view>&, const segment_options&) {
+row_segments<V> cut_by_stripes(gpu on, const csr<V, device_view>&, const segment_options&,
+                               const packed_analysis<V>*) {
     require_gpu(on);
     return {};
 }
@@ -50,12 +58,14 @@ void multiply_segments(gpu on, V, const row_segments<V>&, device_span<V>, V, dev
     template std::shared_ptr<const packed_analysis<V>> analyse_for_packing(                      \
         gpu, const csr<V, device_view>&, const std::function<void()>&,                           \
         std::shared_ptr<const packed_analysis<V>>);                                              \
+    template std::shared_ptr<const packed_analysis<V>> analyse_part(                             \
+        gpu, const csr<V, device_view>&, const packed_options&, const packed_analysis<V>&);      \
     template matrix_stats::packed_size size_of_packed(const packed_analysis<V>&);                \
     template packed<V, device> pack(gpu, const packed_analysis<V>&);                             \
     template bool refill(gpu, const csr<V, device_view>&, packed<V, device>&);                   \
     template csr<V, device> columns_between(gpu, const csr<V, device_view>&, index, index);      \
     template row_segments<V> cut_by_stripes(gpu, const csr<V, device_view>&,                     \
-                                            const segment_options&);                             \
+                                            const segment_options&, const packed_analysis<V>*);  \
     template csr<V, device> whole_rows(gpu, const csr<V, device_view>&, const row_segments<V>&); \
     template void multiply_segments(gpu, V, const row_segments<V>&, device_span<V>, V,           \
                                     device_out<V>);

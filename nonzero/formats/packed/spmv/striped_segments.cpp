@@ -54,14 +54,29 @@ class segments_operator final : public operator_in_stream<V> {
 
 }  // namespace
 
+namespace {
+
+/// packed.warp of the rows that are not cut; null where there are none.
+template <class V>
+std::unique_ptr<linear_operator<V, gpu>> packed_whole_rows(gpu on, const csr<V, device_view>& A,
+                                                           const row_segments<V>& cut,
+                                                           const packed_analysis<V>* known) {
+    if (std::ssize(cut.rows) == A.shape.rows) return nullptr;
+    const auto whole = whole_rows(on, A, cut);
+    const auto options = packed_options::suited_to(on, std::int64_t(whole.val.size()));
+    const auto analysis =
+        known == nullptr ? nullptr : analyse_part(on, view(whole), options, *known);
+    return find_method<V>("packed.warp").from_device(on, view(whole), analysis.get());
+}
+
+}  // namespace
+
 template <class V>
 std::unique_ptr<linear_operator<V, gpu>> build_segments(gpu on, const csr<V, device_view>& A,
-                                                        row_segments<V>&& cut, double cut_s) {
+                                                        row_segments<V>&& cut, double cut_s,
+                                                        const packed_analysis<V>* known) {
     const auto start = steady_clock::now();
-    std::unique_ptr<linear_operator<V, gpu>> whole;
-    if (std::ssize(cut.rows) < A.shape.rows)
-        whole =
-            find_method<V>("packed.warp").from_device(on, view(whole_rows(on, A, cut)), nullptr);
+    auto whole = packed_whole_rows(on, A, cut, known);
     return std::make_unique<segments_operator<V>>(
         on, A.shape, std::move(cut), std::move(whole),
         setup_times{.preprocessing_s = cut_s + seconds_since(start)});
@@ -69,7 +84,7 @@ std::unique_ptr<linear_operator<V, gpu>> build_segments(gpu on, const csr<V, dev
 
 #define NZ_INSTANTIATE(V)                                             \
     template std::unique_ptr<linear_operator<V, gpu>> build_segments( \
-        gpu, const csr<V, device_view>&, row_segments<V>&&, double);
+        gpu, const csr<V, device_view>&, row_segments<V>&&, double, const packed_analysis<V>*);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)
 

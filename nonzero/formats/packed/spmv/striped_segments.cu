@@ -1,12 +1,10 @@
 #include "nonzero/formats/packed/spmv/striped_segments.hpp"
 
-#include <thrust/iterator/counting_iterator.h>
-
 #include <bit>
 #include <cmath>
 #include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_select.cuh>
 
+#include "nonzero/core/gpu/device_arena.hpp"
 #include "nonzero/formats/packed/spmv/lanes.cuh"
 #include "nonzero/formats/packed/spmv/some_entries.cuh"
 
@@ -17,66 +15,134 @@ namespace {
 struct cutter {
     device_offset_span row_ptr;
     const index* column;
+    std::int64_t rows, cols;
     segment_options o;
 
     __device__ offset begin(std::int64_t i) const { return row_ptr[std::size_t(i)]; }
     __device__ index stripe(offset k) const { return column[k] / o.columns; }
-    /// Whether a segment begins with entry k, of a row that begins at `first`.
-    __device__ bool cuts(offset k, offset first) const {
-        return (k - first) % o.longest == 0 || stripe(k) != stripe(k - 1);
+    /// Whether row i may be cut, by its length and its ends.
+    __device__ bool is_long(std::int64_t i) const {
+        if (i >= rows) return false;
+        const offset first = begin(i), last = begin(i + 1), len = last - first;
+        if (len < o.least_row || len * o.least_gap > cols) return false;
+        const offset stripes = stripe(last - 1) - stripe(first) + 1;
+        return stripes > 1 && len >= stripes * o.least_mean;
+    }
+    /// Segments of the entries [k, end) of a stripe, in a row that begins at `first`.
+    __device__ unsigned segments(offset first, offset k, offset end) const {
+        if (k == end) return 0;
+        return 1 + unsigned((end - 1 - first) / o.longest - (k - first) / o.longest);
+    }
+    /// The end of the segment that begins at k.
+    __device__ offset end_of(offset first, offset k, offset end) const {
+        return min(end, first + ((k - first) / o.longest + 1) * o.longest);
+    }
+    /// f(k, end) with row i's entries [k, end) of each stripe, in order, a stripe a lane; lanes
+    /// without one get an empty range. By a whole warp. Every lane searches for the end of its
+    /// stripe: a walk along the row would wait for memory once for 32 entries.
+    template <class F>
+    __device__ void for_each_stripe(std::int64_t i, F f) const {
+        const offset last = begin(i + 1);
+        offset first = begin(i);
+        const index most = stripe(last - 1);
+        for (std::int64_t s = stripe(first); s <= most; s += warp_size) {
+            const std::int64_t mine = s + lane_id();
+            const offset end = mine >= most ? last
+                                            : first + first_at_least(column + first, last - first,
+                                                                     (mine + 1) * o.columns);
+            const offset before = __shfl_up_sync(full_warp, end, 1);
+            f(lane_id() > 0 ? before : first, end);
+            first = __shfl_sync(full_warp, end, warp_size - 1);
+        }
     }
 };
 
-/// The segments of each row, 0 for a row that stays whole. A warp takes a row.
+/// What the cut rows have, of one row or of all before it.
+struct cut_count {
+    unsigned segments = 0, rows = 0;
+    unsigned long long entries = 0;
+};
+struct add_counts {
+    __device__ cut_count operator()(const cut_count& a, const cut_count& b) const {
+        return {a.segments + b.segments, a.rows + b.rows, a.entries + b.entries};
+    }
+};
+
+/// What each row gives, nothing where it stays whole. A warp takes up to 32 rows, far apart: long
+/// rows often lie side by side.
 __global__ void __launch_bounds__(threads_per_block)
-    count_segments(cutter cut, std::int64_t rows, std::int64_t cols, unsigned* count) {
-    const std::int64_t i = (std::int64_t(blockIdx.x) * threads_per_block + threadIdx.x) / warp_size;
-    if (i >= rows) return;
-    const offset first = cut.begin(i), last = cut.begin(i + 1), len = last - first;
-    unsigned n = 0;
-    const bool is_long = len >= cut.o.least_row && len * cut.o.least_gap <= cols &&
-                         cut.stripe(first) != cut.stripe(last - 1);
-    if (is_long)
-        for (offset k = first + lane_id(); k < last; k += warp_size) n += cut.cuts(k, first);
-    n = warp_sum(n);
-    if (lane_id() == 0) count[i] = len >= offset(n) * cut.o.least_mean ? n : 0;
+    count_segments(cutter cut, std::int64_t warps, cut_count* count) {
+    const std::int64_t w = (std::int64_t(blockIdx.x) * threads_per_block + threadIdx.x) / warp_size;
+    if (w >= warps) return;
+    const std::int64_t own = lane_id() * warps + w;
+    const bool may_be_cut = cut.is_long(own);
+    cut_count mine;
+    for (unsigned left = __ballot_sync(full_warp, may_be_cut); left != 0; left &= left - 1) {
+        const int lane = __ffs(int(left)) - 1;
+        const std::int64_t i = lane * warps + w;
+        const offset first = cut.begin(i), len = cut.begin(i + 1) - first;
+        unsigned n = 0;
+        cut.for_each_stripe(i, [&](offset k, offset end) { n += cut.segments(first, k, end); });
+        n = warp_sum(n);
+        if (lane == lane_id() && len >= offset(n) * cut.o.least_mean)
+            mine = {n, 1, static_cast<unsigned long long>(len)};
+    }
+    if (own < cut.rows) count[own] = mine;
 }
 
-/// The stripe and the entries [start, end) of every segment, row after row.
+/// From the counts before each row: its number of segments before it, and the list of cut rows.
+struct numbered_row {
+    const cut_count* before;
+    std::int64_t rows;
+    unsigned* numbers;
+    index* cut_rows;
+    __device__ void operator()(std::int64_t i) const {
+        numbers[i] = before[i].segments;
+        if (i < rows && before[i + 1].rows != before[i].rows) cut_rows[before[i].rows] = index(i);
+    }
+};
+
+/// The stripe, the number and the entries [start, end) of every segment, row after row; then the
+/// same by stripes, and row after row within a stripe.
 struct segment_list {
-    unsigned* stripe;
+    unsigned *stripe, *number;
     offset *start, *end;
+    unsigned *sorted_stripe, *sorted_number;
+    offset* sorted_start;
 };
+/// A warp takes a row that is cut.
 __global__ void __launch_bounds__(threads_per_block)
-    list_segments(cutter cut, std::int64_t rows, const unsigned* numbers, segment_list to) {
-    const std::int64_t i = (std::int64_t(blockIdx.x) * threads_per_block + threadIdx.x) / warp_size;
-    if (i >= rows || numbers[i] == numbers[i + 1]) return;
-    const offset first = cut.begin(i), last = cut.begin(i + 1);
-    unsigned before = numbers[i];
-    for (offset at = first; at < last; at += warp_size) {
-        const offset k = at + lane_id();
-        const bool begins = k < last && cut.cuts(k, first);
-        const unsigned all = __ballot_sync(full_warp, begins);
-        const unsigned mine = before + __popc(all & (lanes_before() | 1U << lane_id())) - 1;
-        if (begins) to.stripe[mine] = unsigned(cut.stripe(k)), to.start[mine] = k;
-        if (k < last && (k + 1 == last || cut.cuts(k + 1, first))) to.end[mine] = k + 1;
-        before += __popc(all);
-    }
+    list_segments(cutter cut, const index* rows, std::int64_t count, const unsigned* numbers,
+                  segment_list to) {
+    const std::int64_t w = (std::int64_t(blockIdx.x) * threads_per_block + threadIdx.x) / warp_size;
+    if (w >= count) return;
+    const offset first = cut.begin(rows[w]);
+    unsigned before = numbers[rows[w]];
+    cut.for_each_stripe(rows[w], [&](offset k, offset end) {
+        const unsigned mine = cut.segments(first, k, end);
+        unsigned all = mine;  // of this lane and those before it
+        for (int step = 1; step < warp_size; step *= 2) {
+            const unsigned other = __shfl_up_sync(full_warp, all, step);
+            if (lane_id() >= step) all += other;
+        }
+        for (unsigned number = before + all - mine; k < end; ++number) {
+            to.stripe[number] = unsigned(cut.stripe(k)), to.number[number] = number;
+            to.start[number] = k;
+            to.end[number] = k = cut.end_of(first, k, end);
+        }
+        before += __shfl_sync(full_warp, all, warp_size - 1);
+    });
 }
 
-struct own_number {
-    unsigned* to;
-    __device__ void operator()(std::int64_t k) const { to[k] = unsigned(k); }
-};
-/// The p-th segment by stripes is number order[p].
+/// The p-th segment by stripes.
 struct placed_segment {
-    const unsigned* order;
-    segment_list from;
-    offset *start, *length;
+    segment_list list;
+    offset* length;
     unsigned* places;
     __device__ void operator()(std::int64_t p) const {
-        const unsigned number = order[p];
-        start[p] = from.start[number], length[p] = from.end[number] - from.start[number];
+        const unsigned number = list.sorted_number[p];
+        list.sorted_start[p] = list.start[number];
+        length[p] = list.end[number] - list.start[number];
         places[number] = unsigned(p);
     }
 };
@@ -90,11 +156,6 @@ struct whole_row {
         length[i] = is_cut ? 0 : row_ptr[std::size_t(i) + 1] - start[i];
     }
 };
-struct is_cut {
-    const unsigned* numbers;
-    __device__ bool operator()(index i) const { return numbers[i] != numbers[i + 1]; }
-};
-
 /// shares[j] = the first chunk of the j-th of `count` parts of equal bytes.
 struct equal_share {
     const packed_chunk* chunk;
@@ -119,92 +180,88 @@ struct equal_share {
 
 template <class V>
 cutter cutter_of(const csr<V, device_view>& A, const segment_options& o) {
-    return {A.row_ptr, A.col_ind.ptr, o};
+    return {A.row_ptr, A.col_ind.ptr, A.shape.rows, A.shape.cols, o};
 }
 unsigned blocks_of_warps(std::int64_t warps) {
     return blocks_for(warps * warp_size, threads_per_block);
 }
 
-/// The segments before each row of A, and in the end of all.
-template <class V>
-device_array<unsigned> numbers_of_segments(gpu on, const csr<V, device_view>& A,
-                                           const segment_options& o) {
-    const std::int64_t rows = A.shape.rows;
-    device_array<unsigned> numbers(on, std::size_t(rows) + 1);
-    fill_bytes(on, numbers, 0);
-    if (rows > 0)
-        count_segments<<<blocks_of_warps(rows), threads_per_block, 0, stream_of(on)>>>(
-            cutter_of(A, o), rows, A.shape.cols, numbers.data());
-    sum_before(on, numbers.data(), numbers.data(), rows + 1);
-    return numbers;
-}
-
-device_array<index> cut_rows(gpu on, const device_array<unsigned>& numbers) {
-    const auto rows = index(numbers.size()) - 1;
-    device_array<index> all(on, std::size_t(rows)), count(on, 1);
+/// What the rows before each row give, and in the end all.
+device_array<cut_count> counts_of_segments(gpu on, const cutter& cut) {
+    constexpr std::int64_t warps_at_once = 8192;  // about as many as an H200 takes
+    const std::int64_t warps =
+        std::max((cut.rows + warp_size - 1) / warp_size, std::min(cut.rows, warps_at_once));
+    device_array<cut_count> count(on, std::size_t(cut.rows) + 1);
     fill_bytes(on, count, 0);
+    if (warps > 0)
+        count_segments<<<blocks_of_warps(warps), threads_per_block, 0, stream_of(on)>>>(
+            cut, warps, count.data());
     with_scratch(on, [&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceSelect::If(scratch, bytes, thrust::counting_iterator<index>(0),
-                                     all.data(), count.data(), rows, is_cut{numbers.data()},
-                                     stream_of(on));
+        return cub::DeviceScan::ExclusiveScan(scratch, bytes, count.data(), count.data(),
+                                              add_counts{}, cut_count{}, cut.rows + 1,
+                                              stream_of(on));
     });
-    const auto n = std::size_t(read_back(on, count.data()));
-    device_array<index> some(on, n);
-    if (n > 0)
-        check(cudaMemcpyAsync(some.data(), all.data(), n * sizeof(index), cudaMemcpyDeviceToDevice,
-                              stream_of(on)),
-              "cudaMemcpyAsync");
-    return some;
+    return count;
 }
 
-/// The numbers of the segments by stripes, and row after row within a stripe.
-device_array<unsigned> sorted_by_stripe(gpu on, const device_array<unsigned>& stripe,
-                                        index stripes) {
-    const auto n = std::int64_t(stripe.size());
-    device_array<unsigned> number(on, stripe.size()), sorted(on, stripe.size()),
-        order(on, stripe.size());
-    launch_each(on, n, own_number{number.data()});
-    with_scratch(on, [&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceRadixSort::SortPairs(
-            scratch, bytes, stripe.data(), sorted.data(), number.data(), order.data(), n, 0,
-            int(std::bit_width(unsigned(stripes))), stream_of(on));
+/// The segments as a matrix of rows, by stripes; places: as row_segments has them. n: how many.
+template <class V>
+csr<V, device> listed_segments(gpu on, const csr<V, device_view>& A, const cutter& cut,
+                               const row_segments<V>& of, std::size_t n, unsigned* places) {
+    device_arena scratch;
+    segment_list list{};
+    scratch.want(list.stripe, n), scratch.want(list.number, n);
+    scratch.want(list.start, n), scratch.want(list.end, n);
+    scratch.want(list.sorted_stripe, n), scratch.want(list.sorted_number, n);
+    scratch.want(list.sorted_start, n);
+    scratch.allocate(on);
+    const auto rows = std::int64_t(of.rows.size());
+    if (n > 0)
+        list_segments<<<blocks_of_warps(rows), threads_per_block, 0, stream_of(on)>>>(
+            cut, of.rows.data(), rows, of.numbers.data(), list);
+    const auto stripes = unsigned(cut.cols / cut.o.columns + 1);
+    with_scratch(on, [&](void* memory, std::size_t& bytes) {
+        return cub::DeviceRadixSort::SortPairs(memory, bytes, list.stripe, list.sorted_stripe,
+                                               list.number, list.sorted_number, std::int64_t(n), 0,
+                                               int(std::bit_width(stripes)), stream_of(on));
     });
-    return order;
+    device_array<offset> length(on, n + 1);
+    fill_bytes(on, length, 0);
+    launch_each(on, std::int64_t(n), placed_segment{list, length.data(), places});
+    return some_entries(on, A, list.sorted_start, length, of.entries);
 }
 
 /// Packs segments as lists, which the kernel below takes.
 template <class V>
-packed<V, device> packed_lists(gpu on, const csr<V, device_view>& segments) {
+packed<V, device> packed_lists(gpu on, const csr<V, device_view>& segments,
+                               const packed_analysis<V>* known) {
     packed_options o = packed_options::suited_to(on, std::int64_t(segments.val.len));
     o.most_diagonals = 0, o.tile_gain = HUGE_VAL;
-    return pack(on, segments, o);
+    return known == nullptr ? pack(on, segments, o)
+                            : pack(on, *analyse_part(on, segments, o, *known));
 }
 
 }  // namespace
 
 template <class V>
-row_segments<V> cut_by_stripes(gpu on, const csr<V, device_view>& A, const segment_options& o) {
+row_segments<V> cut_by_stripes(gpu on, const csr<V, device_view>& A, const segment_options& o,
+                               const packed_analysis<V>* known) {
     const device_guard guard(on);
     if (A.val.len / std::size_t(o.least_mean) > 0xffffffffU)
         throw argument_error("packed.stripes: the matrix may have too many segments");
+    const cutter cut = cutter_of(A, o);
+    const std::int64_t rows = A.shape.rows;
+    const auto before = counts_of_segments(on, cut);
+    const cut_count all = read_back(on, before.data() + rows);
+    const auto n = std::size_t(all.segments);
     row_segments<V> to;
-    to.numbers = numbers_of_segments(on, A, o);
-    to.rows = cut_rows(on, to.numbers);
-    const auto n = std::size_t(read_back(on, to.numbers.data() + A.shape.rows));
-    device_array<unsigned> stripe(on, n);
-    device_array<offset> start(on, n), end(on, n), length(on, n + 1), first(on, n);
-    fill_bytes(on, length, 0);
-    const segment_list list{stripe.data(), start.data(), end.data()};
-    if (n > 0)
-        list_segments<<<blocks_of_warps(A.shape.rows), threads_per_block, 0, stream_of(on)>>>(
-            cutter_of(A, o), A.shape.rows, to.numbers.data(), list);
-    const auto order = sorted_by_stripe(on, stripe, A.shape.cols / o.columns + 1);
+    to.entries = std::int64_t(all.entries);
+    to.numbers = device_array<unsigned>(on, std::size_t(rows) + 1);
+    to.rows = device_array<index>(on, all.rows);
+    launch_each(on, rows + 1, numbered_row{before.data(), rows, to.numbers.data(), to.rows.data()});
     to.places = device_array<unsigned>(on, n);
-    launch_each(on, std::int64_t(n),
-                placed_segment{order.data(), list, first.data(), length.data(), to.places.data()});
-    const csr<V, device> segments = some_entries(on, A, first, length);
-    to.entries = std::int64_t(segments.val.size());
-    to.matrix = packed_lists(on, view(segments));
+    const auto segments = listed_segments(on, A, cut, to, n, to.places.data());
+    to.matrix = packed_lists(on, view(segments), known);
     const unsigned parts = multiprocessors();
     to.shares = device_array<unsigned>(on, parts + 1);
     launch_each(on, parts + 1,
@@ -221,7 +278,7 @@ csr<V, device> whole_rows(gpu on, const csr<V, device_view>& A, const row_segmen
     fill_bytes(on, length, 0);
     launch_each(on, A.shape.rows,
                 whole_row{A.row_ptr, cut.numbers.data(), start.data(), length.data()});
-    return some_entries(on, A, start, length);
+    return some_entries(on, A, start.data(), length, std::int64_t(A.val.len) - cut.entries);
 }
 
 namespace {
@@ -294,7 +351,7 @@ void multiply_segments(gpu on, V alpha, const row_segments<V>& S, device_span<V>
 
 #define NZ_INSTANTIATE(V)                                                                        \
     template row_segments<V> cut_by_stripes(gpu, const csr<V, device_view>&,                     \
-                                            const segment_options&);                             \
+                                            const segment_options&, const packed_analysis<V>*);  \
     template csr<V, device> whole_rows(gpu, const csr<V, device_view>&, const row_segments<V>&); \
     template void multiply_segments(gpu, V, const row_segments<V>&, device_span<V>, V,           \
                                     device_out<V>);

@@ -11,7 +11,8 @@ namespace nz {
 struct segment_options {
     index columns;         ///< of a stripe
     index least_row = 64;  ///< shorter rows stay whole                                   [entries]
-    index least_mean = 8;  ///< so do rows of shorter segments in the mean                [entries]
+    index least_mean = 8;  ///< so do rows of shorter segments in the mean, or of fewer entries for
+                           ///< each stripe from their first to their last                [entries]
     index least_gap = 8;   ///< so do rows with fewer columns for each entry
     index longest = 256;   ///< segment, which packing does not cut again                 [entries]
 
@@ -40,10 +41,12 @@ struct row_segments {
     device_array<unsigned> places;   ///< for every segment, row after row: its row of `matrix`
     std::int64_t entries;            ///< of A, in segments
 };
-/// A's columns ascend. The same for every run. Waits for the GPU. Throws device_error,
-/// argument_error where there would be 2^32 segments, and unavailable without CUDA.
+/// A's columns ascend. known: the analysis of A, where there is one. The same for every run. Waits
+/// for the GPU. Throws device_error, argument_error where there would be 2^32 segments, and
+/// unavailable without CUDA.
 template <class V>
-row_segments<V> cut_by_stripes(gpu on, const csr<V, device_view>& A, const segment_options&);
+row_segments<V> cut_by_stripes(gpu on, const csr<V, device_view>& A, const segment_options&,
+                               const packed_analysis<V>* known);
 /// The rows that are not cut, in A's shape.
 template <class V>
 csr<V, device> whole_rows(gpu on, const csr<V, device_view>& A, const row_segments<V>&);
@@ -55,9 +58,10 @@ void multiply_segments(gpu on, V alpha, const row_segments<V>& S, device_span<V>
                        device_out<V> y);
 
 /// The product by segments of A, and by packed.warp of the rows that are whole. cut_s: what cutting
-/// took, a part of the setup  [s]
+/// took, a part of the setup  [s]. known: as cut_by_stripes takes it.
 template <class V>
 std::unique_ptr<linear_operator<V, gpu>> build_segments(gpu on, const csr<V, device_view>& A,
-                                                        row_segments<V>&&, double cut_s);
+                                                        row_segments<V>&&, double cut_s,
+                                                        const packed_analysis<V>* known);
 
 }  // namespace nz

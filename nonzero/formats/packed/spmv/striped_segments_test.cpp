@@ -76,8 +76,9 @@ struct cut_on_cpu {
                 own.back().last = k + 1;
             }
             const offset len = last - first;
-            if (len >= o.least_row && len * o.least_gap <= A.shape.cols &&
-                own.front().stripe != own.back().stripe && len >= std::ssize(own) * o.least_mean) {
+            const offset stripes = len == 0 ? 0 : own.back().stripe - own.front().stripe + 1;
+            if (len >= o.least_row && len * o.least_gap <= A.shape.cols && stripes > 1 &&
+                len >= std::max(stripes, std::ssize(own)) * o.least_mean) {
                 segments.insert(segments.end(), own.begin(), own.end());
                 rows.push_back(i);
             }
@@ -104,7 +105,8 @@ TEST_F(striped_segments_on_gpu, are_sorted_by_stripe) {
     for (const auto& [name, bug, A] : zoo<double>()) {
         SCOPED_TRACE(name);
         const auto there = upload(on, A);
-        const auto got = cut_by_stripes(on, view(there), of_small_matrices);
+        const auto known = analyse_for_packing(on, view(there));
+        const auto got = cut_by_stripes(on, view(there), of_small_matrices, known.get());
         const cut_on_cpu<double> want(A, of_small_matrices);
         EXPECT_EQ(here(on, got.rows), want.rows);
         EXPECT_EQ(here(on, got.numbers), want.numbers);
@@ -137,10 +139,16 @@ TEST_F(striped_segments_on_gpu, are_sorted_by_stripe) {
 template <class V>
 void expect_right_products_by_segments(gpu on, const csr<V, host>& A, const segment_options& o) {
     const auto there = upload(on, A);
-    const auto op = build_segments(on, view(there), cut_by_stripes(on, view(there), o), 0);
-    EXPECT_EQ(op->shape(), A.shape);
-    EXPECT_EQ(op->method_name(), "packed.stripes");
-    expect_right_products<V>(on, *op, A);
+    const auto analysis = analyse_for_packing(on, view(there));
+    const packed_analysis<V>* const given[] = {analysis.get(), nullptr};
+    for (const auto* const known : given) {
+        SCOPED_TRACE(known != nullptr ? "analysed before" : "not analysed before");
+        const auto op =
+            build_segments(on, view(there), cut_by_stripes(on, view(there), o, known), 0, known);
+        EXPECT_EQ(op->shape(), A.shape);
+        EXPECT_EQ(op->method_name(), "packed.stripes");
+        expect_right_products<V>(on, *op, A);
+    }
 }
 
 TEST_F(striped_segments_on_gpu, multiply_every_matrix) {

@@ -151,14 +151,14 @@ bool cuts_rows(double share, index stripes) {
 
 template <class V>
 std::unique_ptr<linear_operator<V, gpu>> suited_stripes_on_gpu(gpu on, const csr<V, device_view>& A,
-                                                               const packed_analysis<V>*) {
+                                                               const packed_analysis<V>* known) {
     require_gpu(on);
     const device_guard guard(on);
     const index stripes = std::max<index>(1, stripes_for<V>(on, A.shape.cols));
     const auto start = steady_clock::now();
-    auto cut = cut_by_stripes(on, A, segment_options::suited_to<V>());
+    auto cut = cut_by_stripes(on, A, segment_options::suited_to<V>(), known);
     if (cuts_rows(double(cut.entries) / std::max(1.0, double(A.val.len)), stripes))
-        return build_segments(on, A, std::move(cut), seconds_since(start));
+        return build_segments(on, A, std::move(cut), seconds_since(start), known);
     cut = {};
     return build_stripes(on, A, stripes);
 }
@@ -193,12 +193,13 @@ struct segment_count {
 segment_count count_segments(const matrix_stats& s, const segment_options& o) {
     segment_count all;
     const double stripes = std::ceil(double(s.cols) / double(o.columns));
+    if (stripes < 2) return all;
+    const double log_missed = std::log1p(-1 / stripes);  // a stripe, by an entry
     for (const auto& [length, rows] : s.row_lengths) {
         const auto len = double(length), n = double(rows);
-        const double of_row =
-            stripes * (1 - std::pow(1 - 1 / stripes, len)) + len / double(o.longest);
-        if (stripes < 2 || length < o.least_row || length * o.least_gap > s.cols ||
-            len < of_row * double(o.least_mean))
+        const double of_row = stripes * (1 - std::exp(len * log_missed)) + len / double(o.longest);
+        if (length < o.least_row || length * o.least_gap > s.cols ||
+            len < std::max(stripes, of_row) * double(o.least_mean))
             continue;
         all.entries += len * n, all.segments += of_row * n, all.rows += n;
     }

@@ -42,7 +42,7 @@ csr<V, device> columns_between(gpu on, const csr<V, device_view>& A, index first
     launch_each(
         on, A.shape.rows,
         entries_between{A.row_ptr, A.col_ind.ptr, first, last, start.data(), length.data()});
-    return some_entries(on, A, start, length);
+    return some_entries(on, A, start.data(), length);
 }
 
 template csr<float, device> columns_between(gpu, const csr<float, device_view>&, index, index);
