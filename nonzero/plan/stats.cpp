@@ -501,13 +501,15 @@ matrix_stats estimated(const csr<V, host_view>& A, B on) {
     const std::int64_t columns = A.shape.cols;
     const thread_limit limit(worth(cpu{}, A.shape.rows + columns + std::ssize(A.val)));
     if (sample.every == 1) return stats_of_all(A, packing);
+    packed_options of_sample = packing;
+    of_sample.few_chunks = 0;  // a sample has few, whatever the matrix has
     const csr<V, host> some = sample_of(A, sample);
     if (some.val.empty()) return stats_of_all(A, packing);
     // Arrays over the columns take about 1 ns a column to fill, rows 90 ns an entry to merge
     // (EPYC).
     constexpr double filled_sooner = 8;
     const double room = std::min(room_for(A), filled_sooner * room_for(view(some)));
-    matrix_stats s = stats_of_entries(view(some), room, packing);
+    matrix_stats s = stats_of_entries(view(some), room, of_sample);
     scale(s, double(A.val.size()) / double(some.val.size()));
     if (!few_columns(A)) count_diagonals_by_sorting(view(some), s);
     add_stats_of_rows(A, s);

@@ -20,7 +20,10 @@ namespace nz {
 /// How rows become chunks. The defaults were chosen on an H200; docs/decisions/packed.md says which
 /// of them no committed run isolates.
 struct packed_options {
-    index lane_width = 16;      ///< a row gets more lanes where one lane would hold more  [entries]
+    index lane_width = 16;  ///< a row gets more lanes where one lane would hold more  [entries]
+    /// A matrix of fewer chunks of lists gets a fourth of lane_width, where its columns lie far
+    /// apart.
+    index few_chunks = 0;
     index split = 512;          ///< longer rows are cut into segments                     [entries]
     index most_diagonals = 32;  ///< diagonals of a chunk at most
     double diagonal_fill = 0.8;  ///< least share of entries among the places of the diagonals
@@ -60,10 +63,12 @@ struct packed_options {
 ///    its entries have one value, it also holds that value, and `val` holds nothing.
 ///    In a large matrix, two or four consecutive chunks whose diagonals differ in their masks only
 ///    are marked `identical`: one warp of a GPU takes all their rows.
-///  - Lists: other rows get as many lanes as keep `width` small, and are sorted by length within
-///    the window where padding would cost more. Columns are distances from the chunk's smallest
-///    column, in 16 bits where they fit. All ones mark padding. On a CPU, fewer rows are sorted
-///    together where only so few find what they share of x in L1.
+///  - Lists: other rows get as many lanes as keep `width` small, on a GPU more where few chunks
+///  load
+///    x from far apart. They are sorted by length within the window where padding would cost more.
+///    Columns are distances from the chunk's smallest column, in 16 bits where they fit. All ones
+///    mark padding. On a CPU, fewer rows are sorted together where only so few find what they share
+///    of x in L1.
 ///  - Tiles, on a GPU: in a window of short rows of very different lengths, whose values are not in
 ///    a table, lists are mostly padding. The lanes then share the entries of consecutive rows
 ///    equally, and flags mark where rows end. Without padding, but sums take more steps, and the

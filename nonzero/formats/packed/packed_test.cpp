@@ -416,6 +416,33 @@ TEST(packed, multiplies_tiles) {
     }
 }
 
+/// 20,000 rows of 12 entries, 240,000 in all, `step` columns apart within a row.
+csr<double, host> rows_of_twelve(index cols, index step) {
+    auto A = from_lengths<double>(std::vector<index>(20'000, 12), cols);
+    for (index i = 0; i < A.shape.rows; ++i)
+        for (index k = 0; k < 12; ++k)
+            A.col_ind[std::size_t(12 * i + k)] = (i * 97) % (cols - 12 * step) + k * step;
+    return A;
+}
+
+TEST(packed, gives_rows_of_columns_far_apart_more_lanes_on_a_gpu) {
+    const auto lanes = [](const csr<double, host>& A, const packed_options& o) {
+        const auto P = packed<double, host>::from(view(A), o);
+        EXPECT_EQ(size_of_packed(view(A), o).bytes, std::int64_t(bytes(P)));
+        return 1 << P.chunks.front().log_lanes;
+    };
+    const auto far = rows_of_twelve(1'000'000, 70'000), near = rows_of_twelve(60'000, 4'000);
+    auto o = packed_options::suited_to(gpu{}, std::ssize(far.val));
+    EXPECT_EQ(lanes(far, o), 8);
+    EXPECT_EQ(lanes(near, o), 2);
+    o.few_chunks = 20'000 * 2 / 32;  // as many as there are
+    EXPECT_EQ(lanes(far, o), 2);
+    ++o.few_chunks;
+    EXPECT_EQ(lanes(far, o), 8);
+    EXPECT_EQ(packed_options::suited_to(cpu{2}, std::ssize(far.val)).few_chunks, 0);
+    EXPECT_EQ(packed_options::suited_to(gpu{}, 100'000).few_chunks, 0) << "as soon as a launch";
+}
+
 TEST(packed, refuses_options_out_of_range) {
     const auto A = tridiagonal<double>(10, {1.0});
     const auto with = [&](auto change) {
@@ -424,6 +451,7 @@ TEST(packed, refuses_options_out_of_range) {
         return packed<double, host>::from(view(A), o);
     };
     EXPECT_THROW(with([](auto& o) { o.lane_width = 0; }), argument_error);
+    EXPECT_THROW(with([](auto& o) { o.few_chunks = -1; }), argument_error);
     EXPECT_THROW(with([](auto& o) { o.split = 31; }), argument_error);
     EXPECT_THROW(with([](auto& o) { o.most_diagonals = -1; }), argument_error);
     EXPECT_THROW(with([](auto& o) { o.diagonal_fill = 0; }), argument_error);
@@ -534,6 +562,8 @@ TEST_F(packed_on_gpu, packs_as_the_cpu_does) {
     double all_ones;
     std::memcpy(&all_ones, &ones, sizeof ones);
     expect_the_same_on_the_gpu("all ones", tridiagonal<double>(99, {all_ones, 2.0, -0.0, 0.0}));
+    expect_the_same_on_the_gpu("far columns", rows_of_twelve(1'000'000, 70'000));
+    expect_the_same_on_the_gpu("near columns", rows_of_twelve(60'000, 4'000));
 }
 
 TEST_F(packed_on_gpu, packs_a_transpose_by_what_its_matrix_was_seen_to_hold) {

@@ -17,6 +17,7 @@ void check(const packed_options& o) {
                                  std::to_string(most));
     };
     in("lane_width", o.lane_width, 1, 1024);
+    in("few_chunks", o.few_chunks, 0, 1 << 20);
     in("split", o.split, 32, 32 * 1024);
     in("most_diagonals", o.most_diagonals, 0, 1024);
     in("diagonal_fill", o.diagonal_fill, 1.0 / 32, 2);
@@ -182,6 +183,37 @@ void check_reach(std::size_t words, std::size_t values, std::size_t chunks) {
         throw argument_error("packed: the matrix is too large for 32-bit places of its chunks");
 }
 
+/// The options with the width of a lane that suits A's columns. As find_diagonals counts on a GPU.
+template <class V>
+packed_options suited_to_columns(const csr<V, host_view>& A, packed_options o) {
+    if (o.few_chunks == 0) return o;
+    const auto of_group = [&](std::int64_t g) {
+        list_forecast found;
+        index least = std::numeric_limits<index>::max(), most = -1;
+        const std::int64_t end = std::min<std::int64_t>(A.shape.rows, (g + 1) * warp_rows);
+        for (std::int64_t i = g * warp_rows; i < end; ++i) {
+            const offset first = A.row_ptr[std::size_t(i)], last = A.row_ptr[std::size_t(i) + 1];
+            if (last - first > o.split) continue;
+            found.lanes += 1ULL << log_lanes_for(last - first, o.lane_width);
+            if (first == last) continue;
+            found.entries += static_cast<unsigned long long>(last - first);
+            least = std::min(least, A.col_ind[std::size_t(first)]);
+            most = std::max(most, A.col_ind[std::size_t(last) - 1]);
+        }
+        if (std::int64_t(most) - least > std::int64_t(max_delta16))
+            found.far_entries = found.entries;
+        return found;
+    };
+    const auto sum = [](list_forecast a, const list_forecast& b) {
+        a.entries += b.entries, a.far_entries += b.far_entries, a.lanes += b.lanes;
+        return a;
+    };
+    const std::int64_t groups = (std::int64_t(A.shape.rows) + warp_rows - 1) / warp_rows;
+    o.lane_width =
+        parallel_reduce(thread_count({}), groups, list_forecast{}, sum, of_group).lane_width(o);
+    return o;
+}
+
 template <class V>
 value_encoder<V> values_of(const csr<V, host_view>& A, const packed_options& o) {
     return value_encoder<V>::of(A.val, std::min(most_table_values<V>, std::size_t(o.most_values)));
@@ -200,7 +232,7 @@ packed_options packed_options::suited_to(cpu on, std::int64_t nnz) {
     // chunks are faster where a cache holds the matrix. A matrix that streams from memory gets
     // shorter ones, which have less padding (docs/experiments/packed.md).
     const bool streams = nnz >= 6'000'000;
-    o.lane_width = streams ? 32 : 64;
+    o.lane_width = streams ? 32 : 64, o.few_chunks = 0;
     o.split = streams ? 2048 : 4096;
     o.local_scope = 256;
     // A small matrix gets short lists on a GPU, to fill the machine, and so few diagonals. A core
@@ -213,6 +245,9 @@ packed_options packed_options::suited_to(cpu on, std::int64_t nnz) {
 packed_options packed_options::suited_to(gpu, std::int64_t nnz) {
     packed_options o;
     o.lane_width = nnz < 1'000'000 ? 8 : nnz < 6'000'000 ? 16 : 32;
+    constexpr index warps_at_once = 132 * 64;         // of an H200
+    constexpr std::int64_t worth_the_wait = 1 << 17;  // below, the launch takes longer than x
+    if (nnz >= worth_the_wait) o.few_chunks = warps_at_once;
     o.split = index(std::clamp<std::int64_t>(nnz / 4752 / 32 * 32, 256, 2048));
     o.most_diagonals = 2 * o.lane_width;
     // An entry of a tile takes about as long as 1.2 of a list: mdual, which takes the same bytes
@@ -243,9 +278,10 @@ packed<V, host> packed<V, S>::from(const csr<V, host_view>& A) {
 }
 
 template <class V, class S>
-packed<V, host> packed<V, S>::from(const csr<V, host_view>& A, const packed_options& o) {
-    check(o);
+packed<V, host> packed<V, S>::from(const csr<V, host_view>& A, const packed_options& given) {
+    check(given);
     const thread_limit limit(worth(cpu{}, A.shape.rows + std::ssize(A.val)));
+    const packed_options o = suited_to_columns(A, given);
     const auto values = values_of(A, o);
     chunk_partitioner<V> cut(A, o, values);
     std::vector<window_partition> windows = partition_windows(A, cut);
@@ -327,7 +363,8 @@ std::optional<packed<float, host>> rounded(const packed<double, host_view>& P) {
 }
 
 template <class V>
-matrix_stats::packed_size size_of_packed(const csr<V, host_view>& A, const packed_options& o) {
+matrix_stats::packed_size size_of_packed(const csr<V, host_view>& A, const packed_options& given) {
+    const packed_options o = suited_to_columns(A, given);
     const auto values = values_of(A, o);
     chunk_partitioner<V> cut(A, o, values);
     matrix_stats::packed_size size = size_of_windows(A, cut, values.bytes());

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "nonzero/core/threads.hpp"
-#include "nonzero/formats/packed/packed.hpp"
+#include "nonzero/formats/packed/build/lane_width.hpp"
 #include "nonzero/formats/packed/values.hpp"
 
 namespace nz {
@@ -44,11 +44,8 @@ class row_partitioner {
           value_bytes(sizeof(V)),
           may_tile(tiles && options.tile_gain < HUGE_VAL) {}
 
-    /// Lanes, as a power of two, that a row of n entries gets.
     [[nodiscard]] unsigned log_lanes(offset n) const {
-        unsigned log = 0;
-        while (log < 5 && (n >> log) > o.lane_width) ++log;
-        return log;
+        return unsigned(log_lanes_for(n, o.lane_width));
     }
 
     /// Appends the rows sorted by length, those of one length in order.

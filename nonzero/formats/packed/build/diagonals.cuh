@@ -68,11 +68,6 @@ struct packing {
         found->error = input_error::row_ptr;
         return 0;
     }
-    __device__ int log_lanes(index n) const {
-        int log = 0;
-        while (log < 5 && (n >> log) > options.lane_width) ++log;
-        return log;
-    }
 };
 
 /// Whether the row, of len entries, starts at a column that is not above the entry before it.

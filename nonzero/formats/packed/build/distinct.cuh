@@ -2,6 +2,7 @@
 #pragma once
 
 #include "nonzero/core/cuda.cuh"
+#include "nonzero/formats/packed/build/lane_width.hpp"
 #include "nonzero/formats/packed/values.hpp"
 
 namespace nz {
@@ -23,6 +24,7 @@ struct analysis_counters {
     unsigned long long tile_width;      ///< summed over tiles
     unsigned long long tiles;           ///< chunks that are tiles
     unsigned long long descents;        ///< within rows, once all are counted, modulo 2^64
+    list_forecast lists;
 };
 
 template <class V>

@@ -21,8 +21,9 @@ constexpr int most_tiles_a_window = 2 * (most_tiled_entries / (most_tile_entries
 
 /// One block's knowledge of its window, in shared memory.
 struct window {
-    index first, rows;         ///< first row in the matrix, and rows of the window
-    index len[packed_window];  ///< the lengths of its rows
+    index first, rows;  ///< first row in the matrix, and rows of the window
+    index lane_width;
+    index len[packed_window];                       ///< the lengths of its rows
     index low[packed_window], high[packed_window];  ///< first and last column of those listed
     unsigned key[packed_window];  ///< keys of rows to be sorted: length, then order; else 0
     packed_chunk chunks[packed_window];
@@ -65,9 +66,8 @@ __device__ inline bool by_diagonals(const window& w, index r) {
 }
 
 /// The lanes a row and the width in all of a group of rows that keep their order.
-template <class V>
-__device__ int kept_group(const packing<V>& p, index len, int& width) {
-    const int log = p.log_lanes(warp_max(len));
+__device__ inline int kept_group(index lane_width, index len, int& width) {
+    const int log = log_lanes_for(warp_max(len), lane_width);
     const int each = warp_size >> log;
     index longest = len;
     for (int step = each / 2; step > 0; step /= 2)
@@ -77,15 +77,14 @@ __device__ int kept_group(const packing<V>& p, index len, int& width) {
     return log;
 }
 
-template <class V>
-__device__ void count_kept_width(const packing<V>& p, window& w) {
+__device__ inline void count_kept_width(window& w) {
     const int warp = int(threadIdx.x) / warp_size, lane = lane_id();
     for (int g = warp; g < groups_per_window; g += window_warps) {
         int chunks = 0;
         if (g * warp_size < w.rows && w.diagonals[g] == 0) {
             const index r = g * warp_size + lane, len = r < w.rows ? w.len[r] : 0;
             int width = 0;
-            const int log = kept_group(p, len, width), entries = warp_sum(len);
+            const int log = kept_group(w.lane_width, len, width), entries = warp_sum(len);
             const int rows = min(int(warp_size), w.rows - g * warp_size), each = warp_size >> log;
             chunks = (rows + each - 1) / each;
             if (lane == 0) atomicAdd(&w.kept_width, width), atomicAdd(&w.kept_entries, entries);
@@ -121,11 +120,10 @@ __device__ inline index length_of_key(unsigned key) { return index((key - 1) >> 
 
 /// Where each class of rows with the same number of lanes starts in the sorted order, and its
 /// chunks in theirs. Longer rows, with more lanes, come first.
-template <class V>
-__device__ void classify(const packing<V>& p, window& w) {
+__device__ inline void classify(window& w) {
     const int k = int(threadIdx.x);
     const index len = w.key[k] != 0 ? length_of_key(w.key[k]) : 0;
-    const int log = w.key[k] != 0 ? p.log_lanes(len) : -1;
+    const int log = w.key[k] != 0 ? log_lanes_for(len, w.lane_width) : -1;
     for (int c = 0; c < lane_classes; ++c) {
         const int of_warp = __popc(__ballot_sync(full_warp, log == c));
         if (lane_id() == 0 && of_warp > 0) atomicAdd(&w.class_rows[c], of_warp);
@@ -167,14 +165,13 @@ __device__ inline void cut_sorted(window& w, int from) {
 }
 
 /// The chunks of rows in order, from chunk `from` on.
-template <class V>
-__device__ void cut_kept(const packing<V>& p, window& w, int from) {
+__device__ inline void cut_kept(window& w, int from) {
     const int warp = int(threadIdx.x) / warp_size, lane = lane_id();
     for (int g = warp; g * warp_size < w.rows; g += window_warps) {
         if (w.diagonals[g] > 0) continue;
         const index r = g * warp_size + lane;
         int width = 0;
-        const int log = kept_group(p, r < w.rows ? w.len[r] : 0, width);
+        const int log = kept_group(w.lane_width, r < w.rows ? w.len[r] : 0, width);
         const int each = warp_size >> log;
         for (int s = 0; s * each < min(int(warp_size), w.rows - g * warp_size); ++s) {
             const index mine = g * warp_size + s * each + lane;
@@ -445,21 +442,45 @@ __global__ void check_columns(packing<V> p) {
     if (outside) p.found->error = input_error::column;
 }
 
+/// Counts a group of 32 rows, a row a lane, as lists; a lane without a row has len -1.
+template <class V>
+__device__ void forecast_lists(const packing<V>& p, index row, index len, list_forecast& all) {
+    const bool listed = len >= 0 && len <= p.options.split;
+    index least = INT_MAX, most = -1;
+    if (listed && len > 0) {
+        const auto first = std::size_t(p.begin(row));
+        least = p.A.col_ind[first], most = p.A.col_ind[first + std::size_t(len) - 1];
+    }
+    least = warp_min(least), most = warp_max(most);
+    const int entries = warp_sum(listed ? len : 0);
+    const int lanes = warp_sum(listed ? 1 << log_lanes_for(len, p.options.lane_width) : 0);
+    if (lane_id() > 0) return;
+    all.entries += unsigned(entries), all.lanes += unsigned(lanes);
+    if (std::int64_t(most) - least > std::int64_t(max_delta16))
+        all.far_entries += unsigned(entries);
+}
+
 /// First pass: tries every group of 32 rows, a warp each, as a chunk of diagonals.
 template <class V>
 __global__ void __launch_bounds__(walk_threads) find_diagonals(packing<V> p) {
     const std::int64_t rows = p.A.shape.rows;
     unsigned long long descents = 0;
+    list_forecast lists;
     for (std::int64_t first = first_of_block(); first < rows; first += step_of_blocks()) {
         const std::int64_t i = first + threadIdx.x;
         const auto row = index(min(i, rows));
         const index len = i < rows ? p.length(row) : 0;
         if (!p.in_order) descents += starts_below(p, row, len);
+        if (p.options.few_chunks > 0) forecast_lists(p, row, i < rows ? len : -1, lists);
         const bool any_long = __any_sync(full_warp, len > p.options.split) != 0;
         const group_diagonals found = any_long ? group_diagonals{} : find_group(p, row, len);
         if (lane_id() == 0 && i < rows) p.groups[i / warp_size] = found;
     }
     if (!p.in_order) add_of_block(&p.found->descents, 0 - descents);
+    if (p.options.few_chunks == 0) return;
+    add_of_block(&p.found->lists.entries, lists.entries);
+    add_of_block(&p.found->lists.far_entries, lists.far_entries);
+    add_of_block(&p.found->lists.lanes, lists.lanes);
 }
 
 /// Counts the neighbouring groups of diagonals that may be multiplied together, a group a lane.
@@ -480,6 +501,7 @@ __device__ void enter_window(const packing<V>& p, window& w, index first) {
     const index r = index(threadIdx.x), rows = min(packed_window, p.A.shape.rows - first);
     if (r == 0) w.first = first, w.rows = rows, w.kept_width = w.sorted_width = w.chunk_count = 0;
     if (r == 0) w.kept_entries = w.group_chunk[0] = 0;
+    if (r == 0) w.lane_width = p.found->lists.lane_width(p.options);
     if (r < lane_classes) w.class_rows[r] = 0;
     if (r < groups_per_window) {
         const bool some = r * warp_size < rows;
@@ -500,12 +522,12 @@ __device__ bool cut_listed(const packing<V>& p, window& w, int from) {
     const auto pays = [&](int sorted_width) {
         return w.any_long || double(w.kept_width) > p.options.sort_gain * double(sorted_width);
     };
-    if (!w.any_long) count_kept_width(p, w);
+    if (!w.any_long) count_kept_width(w);
     __syncthreads();
     bool sorted = pays((w.kept_entries + warp_size - 1) / warp_size);  // no order has less
     if (sorted) {
         sort_keys(w);
-        classify(p, w);
+        classify(w);
         sorted = pays(w.sorted_width);
     }
     if (!sorted && threadIdx.x == 0) {
@@ -520,7 +542,7 @@ __device__ bool cut_listed(const packing<V>& p, window& w, int from) {
     if (sorted) {
         cut_sorted(w, from);
     } else {
-        cut_kept(p, w, from);
+        cut_kept(w, from);
     }
     return sorted;
 }
