@@ -220,7 +220,9 @@ std::optional<estimate> cost_of_segments(const matrix_stats& s, estimate e) {
     e.x_bytes = double(s.cols) * sizeof(V);
     e.work_units +=
         (units_of_a_warp + 1) * cut.segments / double(warp_rows) + units_of_a_warp * cut.rows;
-    e.launches = cut.rows < double(s.rows) ? 3 : 2;
+    // The first of two launches starts when all before it is done, which takes as long as another.
+    e.launches = 3;
+    if (cut.rows < double(s.rows)) ++e.launches;
     // Look-ups in a table of values load from L1, too (docs/experiments/packed.md). Without one
     // each stored place takes a value and a column.
     constexpr double loads_of_table = 4.0 / 3;
