@@ -77,33 +77,15 @@ T read_back(gpu on, const T* from) {
     return value;
 }
 
-/// A copy of a few bytes from the GPU's memory, begun here and waited for later: what a thread
-/// launches or waits for in between takes no longer. One at a time in a thread.
-class begun_copy {
-  public:
-    static constexpr std::size_t most_bytes = 256;
-    begun_copy(gpu on, const void* from, std::size_t bytes);
-    void finish(void* to);  ///< waits for on.stream
-
-  private:
-    gpu on_;
-    const void* from_;
-    std::size_t bytes_;
-};
+/// Page-locked memory of the calling thread, which kernels reach as well: what they leave there is
+/// the CPU's to read once it has waited for them, without a copy. Null where none can be had.
+[[nodiscard]] void* memory_for_results();
+inline constexpr std::size_t most_result_bytes = 256;
 template <class T>
-class begun_read {
-  public:
-    static_assert(sizeof(T) <= begun_copy::most_bytes);
-    begun_read(gpu on, const T* from) : copy_(on, from, sizeof(T)) {}
-    [[nodiscard]] T value() {
-        T v;
-        copy_.finish(&v);
-        return v;
-    }
-
-  private:
-    begun_copy copy_;
-};
+[[nodiscard]] T* memory_for_result() {
+    static_assert(sizeof(T) <= most_result_bytes);
+    return static_cast<T*>(memory_for_results());
+}
 
 void zero_on_device(gpu on, device_out<std::byte> to);  ///< in on.stream
 

@@ -176,29 +176,9 @@ void copy_to_host(gpu on, const void* from, void* to, std::size_t bytes) {
     if (locked != nullptr) std::memcpy(to, locked, bytes);
 }
 
-namespace {
-/// Of begun copies. Null where none can be had; they are then made when they are finished.
-void* memory_of_begun_copy() {
-    thread_local const page_locked<begun_copy::most_bytes> mine;
+void* memory_for_results() {
+    thread_local const page_locked<most_result_bytes> mine;
     return mine.at;
-}
-}  // namespace
-
-begun_copy::begun_copy(gpu on, const void* from, std::size_t bytes)
-    : on_(on), from_(from), bytes_(bytes) {
-    void* const to = memory_of_begun_copy();
-    if (to == nullptr) return;
-    const device_guard guard(on);
-    refuse_capture(on, "copying to the CPU");
-    const beside_captures others;
-    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_of(on)),
-          "cudaMemcpyAsync to the CPU");
-}
-void begun_copy::finish(void* to) {
-    void* const locked = memory_of_begun_copy();
-    if (locked == nullptr) return copy_to_host(on_, from_, to, bytes_);
-    synchronize(on_);
-    std::memcpy(to, locked, bytes_);
 }
 
 void copy_on_device(gpu on, const void* from, void* to, std::size_t bytes) {

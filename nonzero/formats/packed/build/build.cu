@@ -58,7 +58,8 @@ void find(gpu on, const packing<V>& p) {
     const std::size_t nnz = p.A.val.len;
     const unsigned blocks = streaming_blocks(nnz);
     constexpr std::size_t sample = 16384;
-    if (nnz > sample)
+    constexpr std::size_t worth_a_sample = 1 << 17;  // below, another launch takes longer
+    if (nnz > worth_a_sample)
         find_values<<<sample / 256, 256, 0, stream>>>(p.A.val.ptr, sample, nnz / sample, p.slots,
                                                       p.table, p.found);
     if (nnz > 0)
@@ -93,6 +94,14 @@ void cut_by_known_diagonals(gpu on, const packing<V>& p, unsigned windows) {
     check(cudaGetLastError(), "packed: analysis");
 }
 
+/// Waits for sum_sizes.
+template <class V>
+analysis_result result_of(gpu on, const packing<V>& p) {
+    if (p.told == nullptr) return read_back(on, p.result);
+    synchronize(on);
+    return *p.told;
+}
+
 /// The passes that cut, and the result of the analysis.
 template <class V>
 analysis_result cut(gpu on, const packing<V>& p, unsigned windows,
@@ -100,9 +109,8 @@ analysis_result cut(gpu on, const packing<V>& p, unsigned windows,
     if (windows > 0)
         find_diagonals<<<walk_blocks(p.A.shape.rows), walk_threads, 0, stream_of(on)>>>(p);
     cut_by_known_diagonals(on, p, windows);
-    begun_read<analysis_result> result(on, p.result);
     meanwhile();
-    return result.value();
+    return result_of(on, p);
 }
 
 matrix_stats::packed_size widths_of(const analysis_counters& found) {
@@ -124,6 +132,7 @@ class packed_analysis {
         : windows(blocks_for(A.shape.rows, packed_window) * (A.shape.rows > 0)),
           of_values_(std::move(of_values)) {
         p.A = A, p.options = options, p.in_order = in_order;
+        p.told = memory_for_result<analysis_result>();
         scratch_.want(p.found, 1);
         scratch_.want(p.groups, std::size_t(windows) * groups_per_window);
         scratch_.want(p.cuts, windows), scratch_.want(p.sizes, windows);
@@ -160,7 +169,7 @@ class packed_analysis {
         p.options.tile_gain = HUGE_VAL;
         forget_widths<<<1, 1, 0, stream_of(on)>>>(p.found);
         cut_by_known_diagonals(on, p, windows);
-        first = read_back(on, p.result);
+        first = result_of(on, p);
     }
 
     device_arena scratch_;

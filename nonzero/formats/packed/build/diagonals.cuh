@@ -53,7 +53,8 @@ struct packing {
     window_chunks* cuts;
     stream_extent* sizes;
     analysis_result* result;
-    bool in_order;  ///< its columns are known to be: they are not checked
+    analysis_result* told;  ///< the same in the CPU's memory, or null
+    bool in_order;          ///< its columns are known to be: they are not checked
 
     __device__ bool has_table() const {
         return found->distinct > 0 && found->distinct <= most_table_values<V>;

@@ -616,6 +616,7 @@ __global__ void __launch_bounds__(sum_threads) sum_sizes(packing<V> p, unsigned 
     if (p.found->descents != 0 && p.found->error == input_error::none)
         p.found->error = input_error::column;
     *p.result = {start, *p.found};
+    if (p.told != nullptr) *p.told = *p.result;
 }
 
 /// Arrays that the second and third pass write.
