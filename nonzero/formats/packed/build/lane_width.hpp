@@ -13,7 +13,7 @@ NZ_HOST_DEVICE inline int log_lanes_for(std::int64_t n, index lane_width) {
     return log;
 }
 
-/// What groups of 32 rows would load of x as lists: rows that are cut into segments do not count.
+/// Counts of rows as lists, by groups of 32. Rows that are cut into segments do not count.
 struct list_forecast {
     unsigned long long entries = 0;
     unsigned long long far_entries = 0;  ///< in groups whose columns take 32 bits

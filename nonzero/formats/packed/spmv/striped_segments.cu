@@ -57,7 +57,7 @@ struct cutter {
     }
 };
 
-/// What the cut rows have, of one row or of all before it.
+/// Counts of cut rows: of one row, or of all before it.
 struct cut_count {
     unsigned segments = 0, rows = 0;
     unsigned long long entries = 0;
@@ -68,7 +68,7 @@ struct add_counts {
     }
 };
 
-/// What each row gives, nothing where it stays whole. A warp takes up to 32 rows, far apart: long
+/// The count of each row, nothing where it stays whole. A warp takes up to 32 rows, far apart: long
 /// rows often lie side by side.
 __global__ void __launch_bounds__(threads_per_block)
     count_segments(cutter cut, std::int64_t warps, cut_count* count) {
@@ -186,7 +186,7 @@ unsigned blocks_of_warps(std::int64_t warps) {
     return blocks_for(warps * warp_size, threads_per_block);
 }
 
-/// What the rows before each row give, and in the end all.
+/// The counts before each row, and in the end of all.
 device_array<cut_count> counts_of_segments(gpu on, const cutter& cut) {
     constexpr std::int64_t warps_at_once = 8192;  // about as many as an H200 takes
     const std::int64_t warps =

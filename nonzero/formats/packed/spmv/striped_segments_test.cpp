@@ -36,12 +36,17 @@ TEST(striped_segments, cost_what_long_rows_of_random_columns_load) {
     EXPECT_FALSE(declined(s));
     const estimate e = cost_of_stripes<double, gpu>(s);
     EXPECT_EQ(e.held_requests, 2'800'000);
-    EXPECT_EQ(e.launches, 4);
+    EXPECT_EQ(e.launches, 3);
     s.cols = 40'000;
     EXPECT_TRUE(declined(s)) << "more than one in eight columns";
     s = long_rows_among_short(600'000);
     s.row_lengths[1] = {63, 110'000}, s.nnz += 6'000'000;
     EXPECT_TRUE(declined(s)) << "no long rows";
+    s = long_rows_among_short(600'000);
+    s.row_lengths = {{10, 1'000}, {2000, 400}}, s.rows = 1'400, s.nnz = 810'000;
+    EXPECT_TRUE(declined(s)) << "as few entries as the launches take";
+    s.row_lengths[1].rows = 600, s.rows = 1'600, s.nnz = 1'210'000;
+    EXPECT_FALSE(declined(s));
 }
 
 class striped_segments_on_gpu : public ::testing::Test {
