@@ -64,11 +64,10 @@ struct packed_options {
 ///    In a large matrix, two or four consecutive chunks whose diagonals differ in their masks only
 ///    are marked `identical`: one warp of a GPU takes all their rows.
 ///  - Lists: other rows get as many lanes as keep `width` small, on a GPU more where few chunks
-///  load
-///    x from far apart. They are sorted by length within the window where padding would cost more.
-///    Columns are distances from the chunk's smallest column, in 16 bits where they fit. All ones
-///    mark padding. On a CPU, fewer rows are sorted together where only so few find what they share
-///    of x in L1.
+///    load x from far apart. They are sorted by length within the window where padding would cost
+///    more. Columns are distances from the chunk's smallest column, in 16 bits where they fit. All
+///    ones mark padding. On a CPU, fewer rows are sorted together where only so few find what they
+///    share of x in L1.
 ///  - Tiles, on a GPU: in a window of short rows of very different lengths, whose values are not in
 ///    a table, lists are mostly padding. The lanes then share the entries of consecutive rows
 ///    equally, and flags mark where rows end. Without padding, but sums take more steps, and the
