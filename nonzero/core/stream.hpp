@@ -77,8 +77,9 @@ T read_back(gpu on, const T* from) {
     return value;
 }
 
-/// Page-locked memory of the calling thread, which kernels reach as well: what they leave there is
-/// the CPU's to read once it has waited for them, without a copy. Null where none can be had.
+/// Page-locked memory of the calling thread, which kernels reach as well: the CPU reads what they
+/// leave there once it has waited for them, without a copy. One result at a time. Null where none
+/// can be had.
 [[nodiscard]] void* memory_for_results();
 inline constexpr std::size_t most_result_bytes = 256;
 template <class T>

@@ -132,11 +132,10 @@ void expect_the_same_size(const matrix_stats& a, const matrix_stats& b) {
     EXPECT_EQ(a.rows, b.rows);
     EXPECT_EQ(a.cols, b.cols);
     EXPECT_EQ(a.nnz, b.nnz);
+    EXPECT_EQ(a.max_row_nnz(), b.max_row_nnz());
     constexpr std::size_t many = 256;  // more lengths are fewer on a GPU
     if (b.row_lengths.size() <= many) {
         EXPECT_EQ(a.row_lengths, b.row_lengths);
-    } else {
-        EXPECT_EQ(a.max_row_nnz(), b.max_row_nnz());
     }
     EXPECT_EQ(a.packed.bytes, b.packed.bytes);
     EXPECT_EQ(a.packed.width, b.packed.width);
@@ -147,6 +146,7 @@ void expect_the_same_size(const matrix_stats& a, const matrix_stats& b) {
 
 void expect_equal(const matrix_stats& a, const matrix_stats& b) {
     expect_the_same_size(a, b);
+    EXPECT_EQ(a.row_lengths, b.row_lengths);
     EXPECT_EQ(a.diagonals, b.diagonals);
     EXPECT_EQ(a.bandwidth, b.bandwidth);
     for (std::size_t g = 0; g < std::size(matrix_stats::groups); ++g) {

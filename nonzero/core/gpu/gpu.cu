@@ -143,8 +143,8 @@ void copy_to_device(gpu on, const void* from, void* to, std::size_t bytes) {
 
 namespace {
 
-/// Page-locked memory of a thread for copies of few bytes, which otherwise go by way of the
-/// driver's own. Null where none can be had.
+/// Page-locked memory of a thread for results of kernels, and for copies of few bytes, which
+/// otherwise go by way of the driver's own. Null where none can be had.
 template <std::size_t bytes>
 struct page_locked {
     static constexpr std::size_t size = bytes;

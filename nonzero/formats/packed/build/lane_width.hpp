@@ -1,5 +1,4 @@
-// How many entries a lane gets: counted alike on the CPU and on a GPU, which pack bit for bit
-// alike.
+// The width of a lane in lists. The CPU and a GPU count it alike, as they pack bit for bit alike.
 #pragma once
 
 #include "nonzero/formats/packed/packed.hpp"

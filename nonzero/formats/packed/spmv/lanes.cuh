@@ -31,6 +31,17 @@ constexpr int resident_blocks = at_most_resident(streams ? 8 : 6);
 /// warps and are slower (`au.E`, docs/experiments/packed.md).
 constexpr int in_flight = 4;
 
+/// The sum of v over the lanes before this one.
+__device__ inline int sum_before(int v) {
+    int sum = v;
+#pragma unroll
+    for (int step = 1; step < warp_size; step *= 2) {
+        const int before = __shfl_up_sync(full_warp, sum, step);
+        if (lane_id() >= step) sum += before;
+    }
+    return sum - v;
+}
+
 __device__ inline double value_of(int4 diagonal, double) {
     return __hiloint2double(diagonal.w, diagonal.z);
 }

@@ -119,18 +119,14 @@ __global__ void __launch_bounds__(threads_per_block)
     const offset first = cut.begin(rows[w]);
     unsigned before = numbers[rows[w]];
     cut.for_each_stripe(rows[w], [&](offset k, offset end) {
-        const unsigned mine = cut.segments(first, k, end);
-        unsigned all = mine;  // of this lane and those before it
-        for (int step = 1; step < warp_size; step *= 2) {
-            const unsigned other = __shfl_up_sync(full_warp, all, step);
-            if (lane_id() >= step) all += other;
-        }
-        for (unsigned number = before + all - mine; k < end; ++number) {
+        const auto mine = int(cut.segments(first, k, end));
+        const int others = sum_before(mine);
+        for (unsigned number = before + unsigned(others); k < end; ++number) {
             to.stripe[number] = unsigned(cut.stripe(k)), to.number[number] = number;
             to.start[number] = k;
             to.end[number] = k = cut.end_of(first, k, end);
         }
-        before += __shfl_sync(full_warp, all, warp_size - 1);
+        before += unsigned(__shfl_sync(full_warp, others + mine, warp_size - 1));
     });
 }
 

@@ -49,17 +49,6 @@ __device__ V add_open_rows(V sum, bool row_ended) {
     return sum;
 }
 
-/// The sum of v over the lanes before this one.
-__device__ inline int sum_before(int v) {
-    int sum = v;
-#pragma unroll
-    for (int step = 1; step < warp_size; step *= 2) {
-        const int before = __shfl_up_sync(full_warp, sum, step);
-        if (lane_id() >= step) sum += before;
-    }
-    return sum - v;
-}
-
 /// The rows of a tile to y; those without entries too. sums: one for each row that has some.
 template <class End, class V>
 __device__ void store_rows(const packed_chunk& c, const std::uint32_t* occupied, const V* sums,
