@@ -1,10 +1,12 @@
-// Ends of a row on a CPU: a product gives them the sums of rows.
+// Ends of a row on a CPU: a product gives them the sums of rows. Their loops are inlined, so that a
+// product in SIMD has them in its own.
 #pragma once
 
 #include <array>
 
 #include "nonzero/core/arithmetic.hpp"
 #include "nonzero/formats/linear_operator.hpp"
+#include "nonzero/formats/simd/targets.hpp"
 
 namespace nz {
 
@@ -17,13 +19,22 @@ struct scaled_rows {
     V alpha, beta;
     V* y;
 
-    void put(std::size_t i, V sum) const { y[i] = scaled(alpha, sum, beta, y[i]); }
+    /// Rows by their numbers. Of a copy a compiler knows that no store to y changes it.
+    NZ_ALWAYS_INLINE void put_listed(const index* row, std::size_t rows, const V* sums) const {
+        const scaled_rows end = *this;
+        for (std::size_t r = 0; r < rows; ++r) {
+            V& to = end.y[std::size_t(row[r])];
+            to = scaled(end.alpha, sums[r], end.beta, to);
+        }
+    }
     /// Rows that follow one another, in loops that a compiler makes vectors of.
-    void put_run(std::size_t first, std::size_t rows, const V* sums) const {
+    NZ_ALWAYS_INLINE void put_run(std::size_t first, std::size_t rows, const V* sums) const {
         V* const to = y + first;
         if (beta == V(0)) {
+#pragma omp simd
             for (std::size_t r = 0; r < rows; ++r) to[r] = product(alpha, sums[r]);
         } else {
+#pragma omp simd
             for (std::size_t r = 0; r < rows; ++r)
                 to[r] = product(alpha, sums[r]) + product(beta, to[r]);
         }
@@ -37,21 +48,23 @@ struct relaxed_rows {
     const V* x;  ///< the vector that A multiplies
     V* y;
 
-    void put(std::size_t i, V sum) const { put_run(i, 1, &sum); }
-    void put_run(std::size_t first, std::size_t rows, const V* sums) const {
+    NZ_ALWAYS_INLINE void put_listed(const index* row, std::size_t rows, const V* sums) const {
+        for (std::size_t r = 0; r < rows; ++r) put_run(std::size_t(row[r]), 1, sums + r);
+    }
+    NZ_ALWAYS_INLINE void put_run(std::size_t first, std::size_t rows, const V* sums) const {
         if (how.momentum != real<V>(0)) return weigh<true>(first, rows, sums);
         weigh<false>(first, rows, sums);
     }
 
   private:
     template <bool moves>
-    void weigh(std::size_t first, std::size_t rows, const V* sums) const {
+    NZ_ALWAYS_INLINE void weigh(std::size_t first, std::size_t rows, const V* sums) const {
         if (how.w.size() > 0) return relax<moves, true>(first, rows, sums);
         relax<moves, false>(first, rows, sums);
     }
     /// Without a branch on what is absent: a loop with one is not vectorised.
     template <bool moves, bool weighs>
-    void relax(std::size_t first, std::size_t rows, const V* sums) const {
+    NZ_ALWAYS_INLINE void relax(std::size_t first, std::size_t rows, const V* sums) const {
         const real<V> keep = how.keep, step = how.step;
         [[maybe_unused]] const real<V> momentum = how.momentum;
         const real<V>* const w = weighs ? how.w.data() + first : nullptr;
@@ -79,8 +92,10 @@ struct fused_rows {
     /// Of the rows so far, side by side: a sum need not wait for the one before.
     std::array<double, most_run> sum{};
 
-    void put(std::size_t i, V row_sum) { put_run(i, 1, &row_sum); }
-    void put_run(std::size_t first, std::size_t rows, const V* sums) {
+    NZ_ALWAYS_INLINE void put_listed(const index* row, std::size_t rows, const V* sums) {
+        for (std::size_t r = 0; r < rows; ++r) put_run(std::size_t(row[r]), 1, sums + r);
+    }
+    NZ_ALWAYS_INLINE void put_run(std::size_t first, std::size_t rows, const V* sums) {
         product.put_run(first, rows, sums);
         const V* const y = product.y + first;
         if (with.z.size() > 0) {

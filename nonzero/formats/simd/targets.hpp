@@ -21,9 +21,12 @@
 #define NZ_LANES NZ_NEON
 #endif
 
-#if defined(NZ_LANES)
-// For the pieces of a loop: a call would spill their vectors (docs/decisions/simd.md).
+// For the pieces of a loop: a call would spill their vectors, and compile them for another machine
+// than the loop (docs/decisions/simd.md).
+#if defined(__GNUC__)
 #define NZ_ALWAYS_INLINE __attribute__((always_inline)) inline
+#else
+#define NZ_ALWAYS_INLINE inline
 #endif
 
 #if defined(__clang__)

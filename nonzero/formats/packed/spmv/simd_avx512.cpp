@@ -167,8 +167,6 @@ NZ_AVX512 void add_entries(const packed_chunk& c, const std::uint32_t* code, con
                            const D& value) {
     const std::size_t at = std::size_t(c.val_at) * packed_value_unit;
     switch (c.kind) {
-        case packed_chunk::constant_diagonals:
-            return add_constant_diagonals(code, c.width, x + c.first_row, sums);
         case packed_chunk::diagonals:
             return add_diagonals(code, c.width, x + c.first_row, sums, value, at);
         case packed_chunk::delta16:
@@ -177,7 +175,7 @@ NZ_AVX512 void add_entries(const packed_chunk& c, const std::uint32_t* code, con
         case packed_chunk::delta32:
             return add_list<streaming>(code, c.width, x + c.base, sums, value, at);
         default:
-            return;  // tiles have a loop of their own
+            return;  // constant diagonals store no values, tiles have a loop of their own
     }
 }
 
@@ -186,6 +184,8 @@ NZ_AVX512 void add_chunk(const packed<V, host_view>& A, const packed_chunk& c, c
                          V* sums) {
     const std::uint32_t* const code =
         A.indices.data() + std::size_t(c.index_at) * packed_index_unit;
+    if (c.kind == packed_chunk::constant_diagonals)
+        return add_constant_diagonals(code, c.width, x + c.first_row, sums);
     const decoder<C, V> value{A.val.data(), A.table.data()};
     if constexpr (C == value_encoding::dictionary8) {
         const std::size_t size = A.table.size();

@@ -91,11 +91,10 @@ void add_diagonals(const std::uint32_t* word, const packed_chunk& c, const V* x,
     }
 }
 
-/// The sums of a chunk's lanes; by `loop` where there is one. Tiles have a loop of their own.
+/// The sums of a chunk's lanes. Tiles have a loop of their own.
 template <class V>
-void multiply_chunk(const packed<V, host_view>& A, const packed_chunk& c, const V* x,
-                    chunk_loop<V> loop, chunk_reader<V>& reader, lane_sums<V>& sums) {
-    if (loop != nullptr) return loop(A, c, x, sums.data());
+void multiply_plainly(const packed<V, host_view>& A, const packed_chunk& c, const V* x,
+                      chunk_reader<V>& reader, lane_sums<V>& sums) {
     const std::uint32_t* const code =
         A.indices.data() + std::size_t(c.index_at) * packed_index_unit;
     sums.fill(V(0));
@@ -123,20 +122,20 @@ void multiply_tile(const packed<V, host_view>& A, const packed_chunk& c, std::sp
 
 /// The sum of `lanes` lanes, neighbours first.
 template <int lanes, class V>
-V sum_of(const V* sums) {
+NZ_ALWAYS_INLINE V sum_of(const V* sums) {
     if constexpr (lanes == 1)
         return sums[0];
     else
         return sum_of<lanes / 2>(sums) + sum_of<lanes / 2>(sums + lanes / 2);
 }
 template <int lanes, class V>
-void add_lanes(lane_sums<V>& sums) {
+NZ_ALWAYS_INLINE void add_lanes(lane_sums<V>& sums) {
     for (std::size_t r = 0; r < 32 / lanes; ++r) sums[r] = sum_of<lanes>(&sums[r * lanes]);
 }
 
 /// The sums of the chunk's rows, which share its lanes.
 template <class V>
-void add_lanes(const packed_chunk& c, lane_sums<V>& sums) {
+NZ_ALWAYS_INLINE void add_lanes(const packed_chunk& c, lane_sums<V>& sums) {
     switch (c.log_lanes) {
         case 1:
             return add_lanes<2>(sums);
@@ -155,16 +154,17 @@ void add_lanes(const packed_chunk& c, lane_sums<V>& sums) {
 
 /// Gives the chunk's rows to `end`; each has its sum.
 template <class End, class V>
-void put_rows(const packed<V, host_view>& A, const packed_chunk& c, const lane_sums<V>& sums,
-              End& end) {
+NZ_ALWAYS_INLINE void put_rows(const packed<V, host_view>& A, const packed_chunk& c,
+                               const lane_sums<V>& sums, End& end) {
     if (!c.sorted) return end.put_run(std::size_t(c.first_row), c.rows, sums.data());
-    const index* const row = A.perm.data() + c.number;
-    for (std::size_t r = 0; r < c.rows; ++r) end.put(std::size_t(row[r]), sums[r]);
+    end.put_listed(A.perm.data() + c.number, c.rows, sums.data());
 }
 
+/// Every chunk gives its rows to `end`.
 template <class End, class V>
-void multiply_chunks(const packed<V, host_view>& A, std::span<const packed_chunk> chunks,
-                     std::span<const V> x, End& end) {
+NZ_ALWAYS_INLINE void multiply_each(const packed<V, host_view>& A,
+                                    std::span<const packed_chunk> chunks, std::span<const V> x,
+                                    End& end) {
     const chunk_loop<V> loop = fastest_chunk_loop(A);
     chunk_reader<V> reader(A);
     V of_segments(0);
@@ -175,7 +175,11 @@ void multiply_chunks(const packed<V, host_view>& A, std::span<const packed_chunk
             continue;
         }
         lane_sums<V> sums;
-        multiply_chunk(A, c, x.data(), loop, reader, sums);
+        if (loop != nullptr) {
+            loop(A, c, x.data(), sums.data());
+        } else {
+            multiply_plainly(A, c, x.data(), reader, sums);
+        }
         add_lanes(c, sums);
         if (c.segments > 0) {
             of_segments = sums[0] = c.number == 0 ? sums[0] : of_segments + sums[0];
@@ -183,6 +187,34 @@ void multiply_chunks(const packed<V, host_view>& A, std::span<const packed_chunk
         }
         put_rows(A, c, sums, end);
     }
+}
+
+#if defined(NZ_AVX512)
+template <class End, class V>
+NZ_AVX512 void multiply_avx512(const packed<V, host_view>& A, std::span<const packed_chunk> chunks,
+                               std::span<const V> x, End& end) {
+    multiply_each(A, chunks, x, end);
+}
+#endif
+#if defined(NZ_LANES)
+template <class End, class V>
+NZ_LANES void multiply_by_lanes(const packed<V, host_view>& A, std::span<const packed_chunk> chunks,
+                                std::span<const V> x, End& end) {
+    multiply_each(A, chunks, x, end);
+}
+#endif
+
+/// The same, compiled for the machine: short chunks take as long to end as to multiply.
+template <class End, class V>
+void multiply_chunks(const packed<V, host_view>& A, std::span<const packed_chunk> chunks,
+                     std::span<const V> x, End& end) {
+#if defined(NZ_AVX512)
+    if (has_avx512()) return multiply_avx512(A, chunks, x, end);
+#endif
+#if defined(NZ_LANES)
+    if (has_lanes()) return multiply_by_lanes(A, chunks, x, end);
+#endif
+    multiply_each(A, chunks, x, end);
 }
 
 /// Every thread gives the rows of its chunks to `end`.
