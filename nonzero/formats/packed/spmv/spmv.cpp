@@ -16,12 +16,13 @@ template <class V>
 struct chunk_offsets {
     std::span<const packed_chunk> chunks;
 
-    /// Bytes before chunk c: of indices, of values as they are multiplied, and of these chunks.
+    /// Bytes before chunk c: of indices, of values as they are multiplied, of these chunks, and of
+    /// their rows in y.
     [[nodiscard]] double before(const packed_chunk* c) const {
         while (c->rows == 0 && c != chunks.data()) --c;  // fills up a block: it has no place
         return 64.0 * double(c->index_at) +
                double(packed_value_unit * sizeof(V)) * double(c->val_at) +
-               double(sizeof *c) * double(c - chunks.data());
+               double(sizeof *c + warp_rows * sizeof(V)) * double(c - chunks.data());
     }
     [[nodiscard]] double before_last() const { return chunks.empty() ? 0 : before(&chunks.back()); }
     /// Number of the first chunk that begins a row and has at least `bytes` before it.
