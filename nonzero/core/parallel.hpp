@@ -3,7 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstdint>
 #include <mutex>
 
 #include "nonzero/core/backend.hpp"
@@ -46,6 +48,45 @@ class shared_range {
     std::int64_t n_, run_;
     std::atomic<std::int64_t> next_ = 0;
     std::atomic<bool> closed_ = false;
+};
+
+/// Pieces of work, as many for each thread. A thread takes its own from the first one on, and then
+/// those that another has not begun, from the last one back: what the caches of a core hold, or the
+/// memory beside it, mostly stays with it.
+class shared_pieces {
+  public:
+    shared_pieces(int threads, int each) : threads_(threads), each_(each) {
+        for (int t = 0; t < threads; ++t) left_[std::size_t(t)] = packed(0, each);
+    }
+    /// f(piece), of 0 to threads * each - 1, for every one that thread t takes. f throws nothing.
+    template <class F>
+    void take(int t, const F& f) {
+        for (int k = 0; k < threads_; ++k) {
+            const int of = (t + k) % threads_;
+            for (int piece = next(of, k == 0); piece >= 0; piece = next(of, k == 0))
+                f(of * each_ + piece);
+        }
+    }
+
+  private:
+    static std::uint64_t packed(int first, int last) {
+        return std::uint64_t(std::uint32_t(first)) << 32 | std::uint32_t(last);
+    }
+    /// The first or the last piece of a thread's that nobody has begun; -1 where there is none.
+    int next(int of, bool first_one) {
+        auto& left = left_[std::size_t(of)];
+        std::uint64_t seen = left.load(std::memory_order_relaxed);
+        while (true) {
+            const int first = int(seen >> 32), last = int(std::uint32_t(seen));
+            if (first == last) return -1;
+            const auto then = first_one ? packed(first + 1, last) : packed(first, last - 1);
+            if (left.compare_exchange_weak(seen, then, std::memory_order_relaxed))
+                return first_one ? first : last - 1;
+        }
+    }
+
+    int threads_, each_;
+    std::array<std::atomic<std::uint64_t>, max_threads> left_;  ///< first and last of a thread's
 };
 
 /// f(i) for i from 0 to n - 1, an equal share of them to each thread.

@@ -33,6 +33,27 @@ TEST(parallel, meets_every_number_once) {
         }
 }
 
+TEST(parallel, takes_every_piece_once) {
+    for (const int threads : thread_counts)
+        for (const int each : {1, 3, 100}) {
+            std::vector<std::atomic<int>> taken(std::size_t(threads * each));
+            shared_pieces all(threads, each);
+            parallel(threads,
+                     [&](int t) { all.take(t, [&](int piece) { ++taken[std::size_t(piece)]; }); });
+            for (const auto& times : taken) EXPECT_EQ(times, 1);
+        }
+}
+
+TEST(parallel, takes_its_own_pieces_first_and_then_those_of_others_from_the_back) {
+    shared_pieces all(3, 2);
+    std::vector<int> order;
+    all.take(1, [&](int piece) {
+        order.push_back(piece);
+        if (piece == 3) all.take(2, [&](int other) { order.push_back(other); });
+    });
+    EXPECT_EQ(order, (std::vector{2, 3, 4, 5, 1, 0}));
+}
+
 TEST(parallel, combines) {
     for (const int threads : thread_counts)
         for (const std::int64_t n : sizes) {

@@ -175,7 +175,7 @@ NZ_ALWAYS_INLINE void multiply_each(const packed<V, host_view>& A,
             multiply_tile(A, c, x, end);
             continue;
         }
-        lane_sums<V> sums;
+        alignas(64) lane_sums<V> sums;
         if (loop != nullptr) {
             loop(A, c, x.data(), sums.data());
         } else {
@@ -218,13 +218,28 @@ void multiply_chunks(const packed<V, host_view>& A, std::span<const packed_chunk
     multiply_each(A, chunks, x, end);
 }
 
-/// Every thread gives the rows of its chunks to `end`.
+/// Pieces of a thread's chunks; few bytes are one. Equal bytes take unequal time where only some
+/// columns lie far apart: with eight pieces saddle_wide takes 0.9 of it on two threads of a Xeon,
+/// and matrices that the caches of its cores hold are no slower.
+template <class V>
+int pieces_of_a_thread(const packed<V, host_view>& A, int threads) {
+    constexpr std::size_t least_bytes = 512 << 10, most = 8;
+    if (threads == 1) return 1;
+    const std::size_t bytes = A.val.size() + A.indices.size() * sizeof(std::uint32_t);
+    return int(std::clamp<std::size_t>(bytes / least_bytes / std::size_t(threads), 1, most));
+}
+
+/// Threads give the rows of all chunks to `end`.
 template <class End, class V>
 void multiply_packed(cpu on, const packed<V, host_view>& A, std::span<const V> x, const End& end) {
-    const int threads = thread_count(on);
+    const int threads = thread_count(on), each = pieces_of_a_thread(A, threads);
+    shared_pieces all(threads, each);
 #pragma omp parallel for schedule(static, 1) num_threads(threads)
     for (int t = 0; t < threads; ++t)
-        for (const auto some : share_of(A, t, threads)) multiply_chunks(A, some, x, end);
+        all.take(t, [&](int piece) {
+            for (const auto some : share_of(A, piece, threads * each))
+                multiply_chunks(A, some, x, end);
+        });
 }
 
 }  // namespace
