@@ -261,12 +261,13 @@ TEST(packed, shares_a_long_row_and_short_ones_equally) {
         std::size_t taken = 0;
         std::int64_t all = 0, most = 0;
         for (int t = 0; t < threads; ++t) {
-            std::int64_t places = 0;
+            std::int64_t bytes = 0;  // values, columns, headers and y
             for (const auto some : share_of(view(P), t, threads)) {
                 taken += some.size();
-                for (const packed_chunk& c : some) places += c.width;
+                for (const packed_chunk& c : some)
+                    bytes += 32 * c.width * (8 + 2) + std::int64_t(sizeof c) + 8 * c.rows;
             }
-            all += places, most = std::max(most, places);
+            all += bytes, most = std::max(most, bytes);
         }
         EXPECT_EQ(taken, P.chunks.size());
         EXPECT_LT(double(most), 1.1 * double(all) / threads) << threads << " threads";

@@ -15,6 +15,7 @@ namespace {
 template <class V>
 struct chunk_offsets {
     std::span<const packed_chunk> chunks;
+    std::size_t number;  ///< of the first one, in the order of their places
 
     /// Bytes before chunk c: of indices, of values as they are multiplied, of these chunks, and of
     /// their rows in y.
@@ -22,7 +23,8 @@ struct chunk_offsets {
         while (c->rows == 0 && c != chunks.data()) --c;  // fills up a block: it has no place
         return 64.0 * double(c->index_at) +
                double(packed_value_unit * sizeof(V)) * double(c->val_at) +
-               double(sizeof *c + warp_rows * sizeof(V)) * double(c - chunks.data());
+               double(sizeof *c + warp_rows * sizeof(V)) *
+                   double(number + std::size_t(c - chunks.data()));
     }
     [[nodiscard]] double before_last() const { return chunks.empty() ? 0 : before(&chunks.back()); }
     /// Number of the first chunk that begins a row and has at least `bytes` before it.
@@ -40,13 +42,15 @@ template <class V>
 std::array<std::span<const packed_chunk>, 2> share_of(const packed<V, host_view>& A, int t,
                                                       int threads) {
     const auto cut = std::size_t(A.segment_chunks);
-    const chunk_offsets<V> segments{A.chunks.first(cut)}, whole_rows{A.chunks.subspan(cut)};
+    // Segments come first, and what they have lies last.
+    const chunk_offsets<V> whole_rows{A.chunks.subspan(cut), 0};
+    const chunk_offsets<V> segments{A.chunks.first(cut), A.chunks.size() - cut};
     const double all = std::max(segments.before_last(), whole_rows.before_last());
     const auto of = [&](const chunk_offsets<V>& some) {
-        const std::size_t first = t == 0 ? 0 : some.first_from(all * t / threads);
-        const std::size_t last =
+        const std::size_t begin = t == 0 ? 0 : some.first_from(all * t / threads);
+        const std::size_t end =
             t + 1 == threads ? some.chunks.size() : some.first_from(all * (t + 1) / threads);
-        return some.chunks.subspan(first, last - first);
+        return some.chunks.subspan(begin, end - begin);
     };
     return {of(segments), of(whole_rows)};
 }
