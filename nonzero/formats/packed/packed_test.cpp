@@ -422,7 +422,8 @@ csr<double, host> rows_of_twelve(index cols, index step) {
     auto A = from_lengths<double>(std::vector<index>(20'000, 12), cols);
     for (index i = 0; i < A.shape.rows; ++i)
         for (index k = 0; k < 12; ++k)
-            A.col_ind[std::size_t(12 * i + k)] = (i * 97) % (cols - 12 * step) + k * step;
+            A.col_ind[12 * std::size_t(i) + std::size_t(k)] =
+                (i * 97) % (cols - 12 * step) + k * step;
     return A;
 }
 
