@@ -56,7 +56,7 @@ class shared_range {
 class shared_pieces {
   public:
     shared_pieces(int threads, int each) : threads_(threads), each_(each) {
-        for (int t = 0; t < threads; ++t) left_[std::size_t(t)] = packed(0, each);
+        for (int t = 0; t < threads; ++t) left_[std::size_t(t)] = word(0, each);
     }
     /// f(piece), of 0 to threads * each - 1, for every one that thread t takes. f throws nothing.
     template <class F>
@@ -69,7 +69,7 @@ class shared_pieces {
     }
 
   private:
-    static std::uint64_t packed(int first, int last) {
+    static std::uint64_t word(int first, int last) {
         return std::uint64_t(std::uint32_t(first)) << 32 | std::uint32_t(last);
     }
     /// The first or the last piece of a thread's that nobody has begun; -1 where there is none.
@@ -79,7 +79,7 @@ class shared_pieces {
         while (true) {
             const int first = int(seen >> 32), last = int(std::uint32_t(seen));
             if (first == last) return -1;
-            const auto then = first_one ? packed(first + 1, last) : packed(first, last - 1);
+            const auto then = first_one ? word(first + 1, last) : word(first, last - 1);
             if (left.compare_exchange_weak(seen, then, std::memory_order_relaxed))
                 return first_one ? first : last - 1;
         }
