@@ -1,7 +1,7 @@
 // A rank's rows on a GPU, taken apart and put together.
 #include "nonzero/core/format.hpp"
-#include "nonzero/dist/local_rows.hpp"
 #include "nonzero/core/gpu/device_steps.cuh"
+#include "nonzero/dist/local_rows.hpp"
 
 namespace nz {
 namespace {

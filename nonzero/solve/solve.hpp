@@ -115,10 +115,10 @@ struct unsuitable : error {
 ///
 /// Before these, on a CPU where no diagonal entry is zero, come probes, whose setup is cheap: of a
 /// symmetric A with a positive diagonal and at most 200,000 entries, cg with ic for 60 iterations;
-/// of one that is not symmetric and has at most 2,000,000, bicgstab with jacobi for 75, up to 50,000
-/// entries for 30, up to 10,000 not at all, then with ilu for 75, beyond 200,000 entries for 150.
-/// From its tenth iteration on a probe ends, for good, where its residual falls more slowly than
-/// would reach tol by its last.
+/// of one that is not symmetric and has at most 2,000,000, bicgstab with jacobi for 75, up to
+/// 50,000 entries for 30, up to 10,000 not at all, then with ilu for 75, beyond 200,000 entries for
+/// 150. From its tenth iteration on a probe ends, for good, where its residual falls more slowly
+/// than would reach tol by its last.
 ///
 /// The direct solver comes first where its forecast is below what a thousand iterations cost: at
 /// once where A is small, or when probes have failed, else when the first attempt has not halved

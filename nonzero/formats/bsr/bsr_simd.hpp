@@ -13,8 +13,8 @@ using block_rows_loop = void (*)(const P* ptr, V alpha, const bsr<V, host_view>&
                                  V beta, V* y, std::int64_t first, std::int64_t last);
 /// Whether the machine has such a loop.
 [[nodiscard]] bool has_simd_block_rows();
-/// The loop in AVX-512 or NEON for square blocks of 2, 3, 4, 6 or 8; null for others, and where the machine
-/// has none. V is float or double, P 32 or 64 bits wide.
+/// The loop in AVX-512 or NEON for square blocks of 2, 3, 4, 6 or 8; null for others, and where the
+/// machine has none. V is float or double, P 32 or 64 bits wide.
 template <class V, class P>
 block_rows_loop<V, P> simd_block_rows_loop(const bsr<V, host_view>& A);
 

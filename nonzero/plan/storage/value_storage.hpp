@@ -7,8 +7,9 @@
 
 namespace nz {
 
-/// The precision in which a plan stores the values of its matrix. Products are summed in V all the same, and every
-/// method multiplies the same stored values. Nothing but `exact` is ever taken unasked.
+/// The precision in which a plan stores the values of its matrix. Products are summed in V all the
+/// same, and every method multiplies the same stored values. Nothing but `exact` is ever taken
+/// unasked.
 enum class value_storage {
     exact,   ///< bit for bit
     single,  ///< a double rounded to the nearest float, ties to even; a float as it is
