@@ -33,11 +33,11 @@ struct scaled_rows {
         if (beta == V(0)) {
 #pragma omp simd
             for (std::size_t r = 0; r < rows; ++r) to[r] = product(alpha, sums[r]);
-        } else {
-#pragma omp simd
-            for (std::size_t r = 0; r < rows; ++r)
-                to[r] = product(alpha, sums[r]) + product(beta, to[r]);
+            return;
         }
+#pragma omp simd
+        for (std::size_t r = 0; r < rows; ++r)
+            to[r] = product(alpha, sums[r]) + product(beta, to[r]);
     }
 };
 
