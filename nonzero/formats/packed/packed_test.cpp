@@ -274,6 +274,26 @@ TEST(packed, shares_a_long_row_and_short_ones_equally) {
     }
 }
 
+/// Several pieces a thread, whoever takes them; the segments of a row are in one of them.
+TEST(packed, gives_the_same_bits_by_any_number_of_threads) {
+    std::vector<index> lengths(100'000, 3);
+    for (std::size_t i = 0; i < lengths.size(); i += 7) lengths[i] = index(i % 30);
+    lengths.insert(lengths.end(), 20, 12'000);
+    const auto A = from_lengths<double>(lengths, 30'000);
+    const auto P = packed<double, host>::from(view(A));
+    ASSERT_GT(P.segment_chunks, 0);
+    const auto x = random_vector<double>(30'000, 3);
+    const auto by = [&](int threads) {
+        host_vector<double> y(lengths.size(), -1.0);
+        spmv(cpu{threads}, packed_warp{}, 1.0, view(P), std::span<const double>(x), 0.0,
+             std::span<double>(y));
+        return y;
+    };
+    const auto serial = by(1);
+    expect_right_products(cpu{1}, view(P), A);
+    for (const int threads : {2, 3, 5}) EXPECT_EQ(by(threads), serial) << threads << " threads";
+}
+
 TEST(packed, marks_chunks_of_equal_diagonals) {
     int alone = 0;
     for (const auto& A : stencils()) {
