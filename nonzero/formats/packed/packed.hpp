@@ -132,11 +132,11 @@ std::int64_t piece_count(const packed<V, host_view>& A) {
     return std::int64_t(A.chunks.size());
 }
 
-/// The chunks of segments and those of whole rows that thread t of `threads` takes on the CPU: all
-/// that begins in its part of the matrix, of equal bytes, where the segments of a row count as one.
+/// The chunks of segments and those of whole rows of part p of `parts` on the CPU: all that begins
+/// in that part of the matrix and y, of equal bytes, where the segments of a row count as one.
 template <class V>
-std::array<std::span<const packed_chunk>, 2> share_of(const packed<V, host_view>& A, int t,
-                                                      int threads);
+std::array<std::span<const packed_chunk>, 2> share_of(const packed<V, host_view>& A, int p,
+                                                      int parts);
 
 /// The first half of packing on a GPU: where every chunk goes, and the sizes of all arrays. Takes
 /// 34 bytes a row of GPU memory. The CSR must stay unchanged until it is packed. Calls `meanwhile`

@@ -39,17 +39,17 @@ struct chunk_offsets {
 }  // namespace
 
 template <class V>
-std::array<std::span<const packed_chunk>, 2> share_of(const packed<V, host_view>& A, int t,
-                                                      int threads) {
+std::array<std::span<const packed_chunk>, 2> share_of(const packed<V, host_view>& A, int p,
+                                                      int parts) {
     const auto cut = std::size_t(A.segment_chunks);
     // Segments come first, and what they have lies last.
     const chunk_offsets<V> whole_rows{A.chunks.subspan(cut), 0};
     const chunk_offsets<V> segments{A.chunks.first(cut), A.chunks.size() - cut};
     const double all = std::max(segments.before_last(), whole_rows.before_last());
     const auto of = [&](const chunk_offsets<V>& some) {
-        const std::size_t begin = t == 0 ? 0 : some.first_from(all * t / threads);
+        const std::size_t begin = p == 0 ? 0 : some.first_from(all * p / parts);
         const std::size_t end =
-            t + 1 == threads ? some.chunks.size() : some.first_from(all * (t + 1) / threads);
+            p + 1 == parts ? some.chunks.size() : some.first_from(all * (p + 1) / parts);
         return some.chunks.subspan(begin, end - begin);
     };
     return {of(segments), of(whole_rows)};
