@@ -48,31 +48,30 @@ unsigned streaming_blocks(std::size_t n) {
     return std::min(most_blocks, blocks_for(std::int64_t(n), 256 * elements_per_thread));
 }
 
-/// Finds the distinct values, and whether all are floats.
+/// Those of the first launch on many values, all the others then find in L1. Few values need none:
+/// another launch takes longer.
+constexpr std::size_t sampled_values = 16384, worth_a_sample = 1 << 17;
+
+/// Clears the table of values, and enters a sample of them.
 template <class V>
-void find(gpu on, const packing<V>& p) {
+void start_table(gpu on, packing<V>& p, values_found<V>* at) {
     const cudaStream_t stream = stream_of(on);
-    check(cudaMemsetAsync(p.found, 0, sizeof(analysis_counters), stream), "cudaMemsetAsync");
-    check(cudaMemsetAsync(p.slots, 0xff, hash_slots<V> * sizeof(*p.slots), stream),
-          "cudaMemsetAsync");
+    p.found = &at->counters, p.slots = at->slots;
+    check(cudaMemsetAsync(at, 0, sizeof(*at), stream), "cudaMemsetAsync");
     const std::size_t nnz = p.A.val.len;
-    const unsigned blocks = streaming_blocks(nnz);
-    constexpr std::size_t sample = 16384;
-    constexpr std::size_t worth_a_sample = 1 << 17;  // below, another launch takes longer
     if (nnz > worth_a_sample)
-        find_values<<<sample / 256, 256, 0, stream>>>(p.A.val.ptr, sample, nnz / sample, p.slots,
-                                                      p.table, p.found);
-    if (nnz > 0)
-        find_values<<<blocks, 256, 0, stream>>>(p.A.val.ptr, nnz, 1, p.slots, p.table, p.found);
+        find_values_alone<<<sampled_values / 256, 256, 0, stream>>>(
+            p.A.val.ptr, sampled_values, nnz / sampled_values, p.slots, p.unsorted, p.found);
 }
 
-/// The values in a table, and a check of the columns unless they are known to be in order.
+/// Looks at all entries, and sorts the values among them.
 template <class V>
-void look_at_entries(gpu on, const packing<V>& p) {
+void find_and_sort_values(gpu on, packing<V>& p, values_found<V>* at) {
     const cudaStream_t stream = stream_of(on);
-    find(on, p);
-    sort_values<<<1, 1024, 0, stream>>>(p.slots, p.found, p.table, p.number);
-    if (!p.in_order) check_columns<<<streaming_blocks(p.A.col_ind.len), 256, 0, stream>>>(p);
+    start_table(on, p, at);
+    if (p.A.val.len > 0) look_at_entries<<<streaming_blocks(p.A.val.len), 256, 0, stream>>>(p);
+    sort_values<<<sort_blocks<V>, sort_threads, 0, stream>>>(p.slots, p.found, p.unsorted, p.table,
+                                                             p.number);
 }
 
 /// Takes over the counts of the same values, which another analysis found.
@@ -133,20 +132,22 @@ class packed_analysis {
           of_values_(std::move(of_values)) {
         p.A = A, p.options = options, p.in_order = in_order;
         p.told = memory_for_result<analysis_result>();
-        scratch_.want(p.found, 1);
         scratch_.want(p.groups, std::size_t(windows) * groups_per_window);
         scratch_.want(p.cuts, windows), scratch_.want(p.sizes, windows);
         scratch_.want(p.result, 1);
         if (of_values_ != nullptr) {
             const packing<V>& of = of_values_->p;
             p.slots = of.slots, p.number = of.number, p.table = of.table;
+            scratch_.want(p.found, 1);
             scratch_.allocate(on);
             take_counts_of_values<<<1, 1, 0, stream_of(on)>>>(of.found, p.found);
         } else {
-            scratch_.want(p.slots, hash_slots<V>), scratch_.want(p.number, hash_slots<V>);
+            values_found<V>* values = nullptr;
+            scratch_.want(values, 1), scratch_.want(p.number, hash_slots<V>);
+            scratch_.want(p.unsorted, most_table_values<V>);
             scratch_.want(p.table, most_table_values<V>);
             scratch_.allocate(on);
-            look_at_entries(on, p);
+            find_and_sort_values(on, p, values);
         }
         first = cut(on, p, windows, meanwhile);
         refuse(first.found.error);
@@ -249,10 +250,13 @@ bool refill(gpu on, const csr<V, device_view>& A, packed<V, device>& P) {
     packing<V> p{};
     p.A = A;
     device_arena scratch;
-    scratch.want(p.found, 1), scratch.want(p.slots, hash_slots<V>);
-    scratch.want(p.table, most_table_values<V>);
+    values_found<V>* values = nullptr;
+    scratch.want(values, 1), scratch.want(p.unsorted, most_table_values<V>);
     scratch.allocate(on);
-    find(on, p);
+    start_table(on, p, values);
+    if (A.val.len > 0)
+        find_values_alone<<<streaming_blocks(A.val.len), 256, 0, stream_of(on)>>>(
+            A.val.ptr, A.val.len, 1, p.slots, p.unsorted, p.found);
     const analysis_counters found = read_back(on, p.found);
     if (encoding_for<V>(found.distinct, found.not_float32 == 0) != P.encoding) return false;
     const output<V> to{

@@ -48,6 +48,7 @@ struct packing {
     analysis_counters* found;
     unsigned long long* slots;  ///< the slots of the hash table
     std::uint16_t* number;      ///< the number of each slot's value in the table
+    V* unsorted;                ///< the table's values as they were found
     V* table;
     group_diagonals* groups;
     window_chunks* cuts;

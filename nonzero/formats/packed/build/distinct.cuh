@@ -29,16 +29,29 @@ struct analysis_counters {
 
 template <class V>
 constexpr unsigned hash_slots = 4 * unsigned(most_table_values<V>);
-constexpr unsigned long long empty_slot = ~0ULL;
+constexpr unsigned long long empty_slot = 0;
+
+/// The counters and the slots of the hash table, which one call clears.
+template <class V>
+struct values_found {
+    analysis_counters counters;
+    unsigned long long slots[hash_slots<V>];
+};
 
 template <class V>
-__device__ unsigned slot_of(unsigned long long bits) {
-    return unsigned((bits * 0x9e3779b97f4a7c15ULL) >> 40) % hash_slots<V>;
+__device__ unsigned slot_of(unsigned long long key) {
+    return unsigned((key * 0x9e3779b97f4a7c15ULL) >> 40) % hash_slots<V>;
 }
 __device__ inline unsigned long long bits_of(double v) {
     return static_cast<unsigned long long>(__double_as_longlong(v));
 }
 __device__ inline unsigned long long bits_of(float v) { return __float_as_uint(v); }
+/// The key of a value is the complement of its bits: none but that of a NaN is zero, as empty slots
+/// are.
+template <class V>
+__device__ unsigned long long key_of(V v) {
+    return ~bits_of(v);
+}
 __device__ inline bool narrows_to_float32(double v) {
     return bits_of(double(float(v))) == bits_of(v);
 }
@@ -58,20 +71,20 @@ __device__ void append(V v, V* table, analysis_counters* n) {
 /// False where there are too many values to go on.
 template <class V>
 __device__ bool insert(V v, unsigned long long* slots, V* table, analysis_counters* n) {
-    const unsigned long long bits = bits_of(v);
-    if (bits == empty_slot) {
+    const unsigned long long key = key_of(v);
+    if (key == empty_slot) {
         if (atomicExch(&n->has_sentinel, 1U) == 0) append(v, table, n);
         return true;
     }
-    unsigned s = slot_of<V>(bits);
+    unsigned s = slot_of<V>(key);
     for (int probes = 0; probes < longest_chain; ++probes, s = (s + 1) % hash_slots<V>) {
         const unsigned long long held = __ldcg(slots + s);
-        if (held == bits) return true;
+        if (held == key) return true;
         if (held != empty_slot) continue;
         if (__ldcg(&n->distinct) > most_table_values<V>) return false;
-        const unsigned long long was = atomicCAS(slots + s, empty_slot, bits);
+        const unsigned long long was = atomicCAS(slots + s, empty_slot, key);
         if (was == empty_slot) append(v, table, n);
-        if (was == empty_slot || was == bits) return true;
+        if (was == empty_slot || was == key) return true;
     }
     atomicAdd(&n->distinct, unsigned(most_table_values<V>) + 1);
     return false;
@@ -87,12 +100,12 @@ __device__ bool insert_once(V v, unsigned long long* slots, V* table, analysis_c
 /// Whether L1 holds the value. L1 may be older than the table, so a value that it lacks may be in
 /// the table all the same.
 template <class V>
-__device__ bool is_known(unsigned long long bits, const unsigned long long* slots) {
-    if (bits == empty_slot) return false;
-    unsigned s = slot_of<V>(bits);
+__device__ bool is_known(unsigned long long key, const unsigned long long* slots) {
+    if (key == empty_slot) return false;
+    unsigned s = slot_of<V>(key);
     for (int probes = 0; probes < longest_chain; ++probes, s = (s + 1) % hash_slots<V>) {
         const unsigned long long held = __ldca(slots + s);
-        if (held == bits) return true;
+        if (held == key) return true;
         if (held == empty_slot) return false;
     }
     return false;
@@ -102,7 +115,7 @@ __device__ bool is_known(unsigned long long bits, const unsigned long long* slot
 /// what an earlier launch found, and looks in L2 for the rest. Without a launch on a sample before,
 /// all threads would queue for the same few slots (docs/experiments/setup-on-the-gpu.md).
 template <class V>
-__global__ void find_values(const V* __restrict__ val, std::size_t count, std::size_t stride,
+__device__ void find_values(const V* __restrict__ val, std::size_t count, std::size_t stride,
                             unsigned long long* slots, V* table, analysis_counters* n) {
     constexpr int at_once = 4;
     const std::size_t threads = std::size_t(gridDim.x) * blockDim.x;
@@ -116,50 +129,46 @@ __global__ void find_values(const V* __restrict__ val, std::size_t count, std::s
         for (int u = 0; u < at_once; ++u) {
             if (k + u * threads >= count) break;
             all_float32 = all_float32 && narrows_to_float32(v[u]);
-            if (few && !is_known<V>(bits_of(v[u]), slots)) few = insert_once(v[u], slots, table, n);
+            if (few && !is_known<V>(key_of(v[u]), slots)) few = insert_once(v[u], slots, table, n);
         }
     }
     if (__syncthreads_or(!all_float32) != 0 && threadIdx.x == 0) n->not_float32 = 1;
 }
 
-/// Puts the table in ascending order of the values' bits, by one block, and stores for each slot
-/// the number of its value.
+/// The same as a kernel.
 template <class V>
-__global__ void sort_values(const unsigned long long* slots, const analysis_counters* n, V* table,
-                            std::uint16_t* number) {
-    __shared__ unsigned long long keys[most_table_values<V>];
+__global__ void find_values_alone(const V* __restrict__ val, std::size_t count, std::size_t stride,
+                                  unsigned long long* slots, V* table, analysis_counters* n) {
+    find_values(val, count, stride, slots, table, n);
+}
+
+constexpr int sort_threads = 256;
+template <class V>
+constexpr unsigned sort_blocks = unsigned(most_table_values<V>) / (sort_threads / warp_size);
+
+/// Puts the values found into `table` in ascending order of their bits, and stores for each slot
+/// the number of its value. A warp a value counts those below it: that takes 20 us for 3,000 of
+/// them, where one block took 50 us to sort them.
+template <class V>
+__global__ void __launch_bounds__(sort_threads)
+    sort_values(const unsigned long long* slots, const analysis_counters* n,
+                const V* __restrict__ found, V* table, std::uint16_t* number) {
     const unsigned distinct = n->distinct;
-    if (distinct > most_table_values<V>) return;
-    unsigned size = 1;
-    while (size < distinct) size *= 2;
-    for (unsigned k = threadIdx.x; k < size; k += blockDim.x)
-        keys[k] = k < distinct ? bits_of(table[k]) : empty_slot;
-    __syncthreads();
-    for (unsigned width = 2; width <= size; width *= 2)
-        for (unsigned step = width / 2; step > 0; step /= 2) {
-            for (unsigned k = threadIdx.x; k < size; k += blockDim.x) {
-                const unsigned other = k ^ step;
-                if (other <= k) continue;
-                const bool up = (k & width) == 0;
-                if ((keys[k] > keys[other]) == up) {
-                    const unsigned long long t = keys[k];
-                    keys[k] = keys[other], keys[other] = t;
-                }
-            }
-            __syncthreads();
-        }
-    for (unsigned k = threadIdx.x; k < distinct; k += blockDim.x) {
-        const unsigned long long bits = keys[k];
-        if constexpr (sizeof(V) == 8) {
-            table[k] = __longlong_as_double(static_cast<long long>(bits));
-        } else {
-            table[k] = __uint_as_float(unsigned(bits));
-        }
-        if (bits == empty_slot) continue;  // the sentinel, last of all: looked for by its bits
-        unsigned s = slot_of<V>(bits);
-        while (slots[s] != bits) s = (s + 1) % hash_slots<V>;
-        number[s] = std::uint16_t(k);
-    }
+    const unsigned mine = (blockIdx.x * sort_threads + threadIdx.x) / warp_size;
+    if (distinct > most_table_values<V> || mine >= distinct) return;
+    const V v = found[mine];
+    int below = 0;
+#pragma unroll 4
+    for (unsigned k = unsigned(lane_id()); k < distinct; k += warp_size)
+        below += bits_of(found[k]) < bits_of(v);
+    below = warp_sum(below);
+    if (lane_id() > 0) return;
+    table[below] = v;
+    const unsigned long long key = key_of(v);
+    if (key == empty_slot) return;  // the last of all: looked for by its bits
+    unsigned s = slot_of<V>(key);
+    while (slots[s] != key) s = (s + 1) % hash_slots<V>;
+    number[s] = std::uint16_t(below);
 }
 
 }  // namespace

@@ -15,11 +15,11 @@ __device__ void put_value(const packing<V>& p, std::byte* val, std::size_t at, b
     if constexpr (C == value_encoding::dictionary8 || C == value_encoding::dictionary16) {
         unsigned number = 0;
         if (here) {
-            const unsigned long long bits = bits_of(v);
-            number = p.found->distinct - 1;  // of the bits that mark an empty slot: the largest
-            if (bits != empty_slot) {
-                unsigned s = slot_of<V>(bits);
-                while (p.slots[s] != bits) s = (s + 1) % hash_slots<V>;
+            const unsigned long long key = key_of(v);
+            number = p.found->distinct - 1;  // of the value whose key is that of an empty slot
+            if (key != empty_slot) {
+                unsigned s = slot_of<V>(key);
+                while (p.slots[s] != key) s = (s + 1) % hash_slots<V>;
                 number = p.number[s];
             }
         }

@@ -418,7 +418,7 @@ struct width_counts {
 /// Reports columns out of range, and counts those that are not above the one before: find_diagonals
 /// takes off those that start a row, so that none are left where all rows ascend.
 template <class V>
-__global__ void check_columns(packing<V> p) {
+__device__ void check_columns(const packing<V>& p) {
     constexpr int at_once = 4;
     const index* const c = p.A.col_ind.ptr;
     const std::size_t nnz = p.A.col_ind.len, threads = std::size_t(gridDim.x) * blockDim.x;
@@ -440,6 +440,13 @@ __global__ void check_columns(packing<V> p) {
     }
     add_of_block(&p.found->descents, descents);
     if (outside) p.found->error = input_error::column;
+}
+
+/// The values in a table, and a check of the columns unless they are known to be in order.
+template <class V>
+__global__ void look_at_entries(packing<V> p) {
+    find_values(p.A.val.ptr, p.A.val.len, 1, p.slots, p.unsorted, p.found);
+    if (!p.in_order) check_columns(p);
 }
 
 /// Counts a group of 32 rows, a row a lane, as lists; a lane without a row has len -1.
