@@ -88,6 +88,11 @@ template <class T>
     return static_cast<T*>(memory_for_results());
 }
 
+/// Starts a copy of few bytes to page-locked memory of the calling thread. The CPU reads them there
+/// once it has waited for on.stream, until the thread starts another. Null, and no copy, where they
+/// are more than 8192 or no such memory can be had.
+[[nodiscard]] const void* start_copy_to_host(gpu on, const void* from, std::size_t bytes);
+
 void zero_on_device(gpu on, device_out<std::byte> to);  ///< in on.stream
 
 /// y = beta y, y not read where beta is 0.

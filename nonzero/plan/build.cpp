@@ -180,7 +180,7 @@ planned<V> plan_and_build(const csr<V, device_view>& A, gpu on, const plan_optio
         refuse_gpu();
     } else {
         const stored_matrix stored(on, A, o.storage);
-        return planned_and_built(nz::subject_for(on, stored.view, o), on, o);
+        return planned_and_built(nz::subject_for(on, stored.view, o, true), on, o);
     }
 }
 template <class V, class M, class B>
@@ -190,7 +190,7 @@ planned<V, B> plan_and_build(const ascending<V, M>& A, B on, const plan_options&
     } else {
         const thread_limit limit(on);
         const stored_in_order stored(on, A, o.storage);
-        return planned_and_built(nz::subject_for(on, stored.A, o), on, as_predicted(o));
+        return planned_and_built(nz::subject_for(on, stored.A, o, true), on, as_predicted(o));
     }
 }
 

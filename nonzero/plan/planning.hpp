@@ -50,19 +50,29 @@ subject<V, M> subject_of(B on, const ascending<V, M>& A, bool transposed) {
     return found;
 }
 
+/// Whether a plan by these options is likely to choose a method that packs.
+template <class V>
+bool likely_packs(const plan_options& o) {
+    return o.expected_products == plan_options::many_products &&
+           (o.methods.empty() || std::ranges::any_of(o.methods, [](const auto& name) {
+                return find_method<V>(name).packs;
+            }));
+}
+
 /// The subject of planning; on a GPU with its stats, where it is planned for there. A: of any
-/// order, or known to be in order.
+/// order, or known to be in order. builds: the choice is built at once.
 template <class V, class B>
-subject<V, cpu> subject_for(B on, const ascending<V>& A, const plan_options& o) {
+subject<V, cpu> subject_for(B on, const ascending<V>& A, const plan_options& o, bool = false) {
     return subject_of(on, A, o.transposed);
 }
 template <class Matrix, class V = typename Matrix::value>
 requires(!std::is_same_v<Matrix, ascending<V, cpu>>) subject<V, gpu> subject_for(
-    gpu on, const Matrix& A, const plan_options& o) {
+    gpu on, const Matrix& A, const plan_options& o, bool builds = false) {
     require_gpu(on);
     const auto look = [&](const auto& M, auto... of_transpose) -> subject<V, gpu> {
         if constexpr (!is_complex<V>)
-            if (planned_on_device<V>(o)) return looked_at(on, M, std::move(of_transpose)...);
+            if (planned_on_device<V>(o))
+                return looked_at(on, M, builds && likely_packs<V>(o), std::move(of_transpose)...);
         return {in_order(on, M)};
     };
     auto found = look(A);

@@ -4,7 +4,10 @@
 #include <array>
 #include <bit>
 #include <climits>
+#include <cstring>
 #include <cub/block/block_scan.cuh>
+#include <optional>
+#include <utility>
 
 #include "nonzero/core/cuda.cuh"
 #include "nonzero/core/gpu.hpp"
@@ -240,25 +243,58 @@ cells cells_of(const csr<V, device_view>& A) {
     return c;
 }
 
+/// As much of a survey as one copy brings: small matrices have no more lengths.
+struct first_counts {
+    survey counts;
+    index lengths[900];
+};
+
 /// The scratch memory of one survey, zero from the start: the lengths lie behind the counts.
 class scratch {
   public:
     scratch(gpu on, std::int64_t nnz)
-        : memory_(on, sizeof(survey) + std::size_t(most_long_rows(nnz)) * sizeof(index)) {
+        : on_(on), memory_(on, sizeof(survey) + std::size_t(most_long_rows(nnz)) * sizeof(index)) {
         zero_on_device(on, memory_);
     }
     [[nodiscard]] survey* found() const { return reinterpret_cast<survey*>(memory_.data()); }
     [[nodiscard]] index* long_lengths() const {
         return reinterpret_cast<index*>(memory_.data() + sizeof(survey));
     }
-    [[nodiscard]] std::size_t size() const { return memory_.size(); }
+    scratch(const scratch&) = delete;
+    scratch& operator=(const scratch&) = delete;
+    /// Leaves no copy on its way: the next has the same place.
+    ~scratch() {
+        if (copied_ != nullptr) try {
+                synchronize(on_);
+            } catch (const error&) {  // of whatever was launched: others meet it as well
+            }
+    }
+    /// Behind the kernels, so that the CPU need not be back by then.
+    void start_copy() { copied_ = start_copy_to_host(on_, found(), bytes_of_first()); }
+    /// Waits for the stream.
+    [[nodiscard]] first_counts first() {
+        first_counts first;
+        const void* const there = std::exchange(copied_, nullptr);
+        if (there == nullptr) {
+            copy_to_host(on_, found(), &first, bytes_of_first());
+        } else {
+            synchronize(on_);
+            std::memcpy(&first, there, bytes_of_first());
+        }
+        return first;
+    }
 
   private:
+    [[nodiscard]] std::size_t bytes_of_first() const {
+        return std::min(sizeof(first_counts), memory_.size());
+    }
+    gpu on_;
     device_array<std::byte> memory_;
+    const void* copied_ = nullptr;
 };
 
 template <class V>
-void launch(gpu on, const csr<V, device_view>& A, const scratch& at) {
+void launch(gpu on, const csr<V, device_view>& A, scratch& at) {
     const cudaStream_t stream = stream_of(on);
     survey_rows<<<blocks_for(A.shape.rows, row_threads), row_threads, 0, stream>>>(
         A, at.found(), at.long_lengths());
@@ -266,6 +302,7 @@ void launch(gpu on, const csr<V, device_view>& A, const scratch& at) {
     survey_entries<<<blocks_for(of.all(), of.each), entry_threads, std::size_t(of.sectors) / 8,
                      stream>>>(A, at.found(), of);
     check(cudaGetLastError(), "stats");
+    at.start_copy();
 }
 
 /// On the CPU.
@@ -274,18 +311,11 @@ struct surveyed {
     host_vector<index> long_lengths;
 };
 
-/// Waits for on.stream. A may be no CSR; the numbers then mean nothing.
-template <class V>
-surveyed look_at(gpu on, const csr<V, device_view>& A) {
-    const auto nnz = offset(A.val.len);
-    const scratch at(on, nnz);
-    launch(on, A, at);
+/// What was launched has counted in A. Waits for on.stream. A may be no CSR; the numbers then mean
+/// nothing.
+surveyed read_back(gpu on, scratch& at, offset nnz) {
     surveyed s;
-    struct {
-        survey counts;
-        index lengths[900];
-    } first;  // with one wait: small matrices have no more lengths
-    copy_to_host(on, at.found(), &first, std::min(sizeof first, at.size()));
+    const first_counts first = at.first();
     s.counts = first.counts;
     s.long_lengths.resize(
         std::min(std::size_t(s.counts.long_rows), std::size_t(most_long_rows(nnz))));
@@ -359,20 +389,29 @@ std::vector<matrix_stats::length_count> lengths_of(surveyed& s) {
     return all;
 }
 
+/// Larger matrices have setups that are work and no longer calls, and a layout in vain would take
+/// more of their time and memory.
+constexpr offset most_entries_ahead = 1 << 20;
+
 }  // namespace
 
 template <class V>
-subject<V, gpu> looked_at(gpu on, const ascending<V, gpu>& in_order,
+subject<V, gpu> looked_at(gpu on, const ascending<V, gpu>& in_order, bool packs_ahead,
                           std::shared_ptr<const packed_analysis<V>> of_transpose) {
     const csr<V, device_view>& A = in_order.view();
     const device_guard guard(on);
     const auto nnz = std::int64_t(A.val.len);
     const gpu aside = beside(on);
     start_after(aside, on);
-    surveyed found;
+    std::optional<scratch> at;
+    const auto survey_aside = [&] {
+        at.emplace(aside, nnz);
+        launch(aside, A, *at);
+    };
     const auto packing =  // which refuses what is no CSR
-        analyse_for_packing(
-            on, A, [&] { found = look_at(aside, A); }, std::move(of_transpose));
+        analyse_for_packing(on, A, survey_aside, std::move(of_transpose));
+    if (packs_ahead && nnz <= most_entries_ahead) pack_ahead(on, *packing);
+    surveyed found = read_back(aside, *at, nnz);
     const survey& s = found.counts;
     matrix_stats m;
     m.rows = A.shape.rows, m.cols = A.shape.cols, m.nnz = nnz;
@@ -390,25 +429,25 @@ subject<V, gpu> looked_at(gpu on, const ascending<V, gpu>& in_order,
 }
 
 template <class V>
-subject<V, gpu> looked_at(gpu on, const csr<V, device_view>& A) {
+subject<V, gpu> looked_at(gpu on, const csr<V, device_view>& A, bool packs_ahead) {
     check_sizes(A);
     const device_guard guard(on);
     try {
-        return looked_at(on, ascending<V, gpu>::known(A, on));
+        return looked_at(on, ascending<V, gpu>::known(A, on), packs_ahead);
     } catch (const argument_error&) {  // no CSR, or one of another order: looked at once more
     }
-    return looked_at(on, ascending<V, gpu>(A, on));
+    return looked_at(on, ascending<V, gpu>(A, on), packs_ahead);
 }
 
 template <class V>
 matrix_stats compute_stats(gpu on, const csr<V, device_view>& A) {
-    return *looked_at(on, A).stats;
+    return *looked_at(on, A, false).stats;
 }
 
 #define NZ_INSTANTIATE(V)                                                          \
-    template subject<V, gpu> looked_at(gpu, const ascending<V, gpu>&,              \
+    template subject<V, gpu> looked_at(gpu, const ascending<V, gpu>&, bool,        \
                                        std::shared_ptr<const packed_analysis<V>>); \
-    template subject<V, gpu> looked_at(gpu, const csr<V, device_view>&);           \
+    template subject<V, gpu> looked_at(gpu, const csr<V, device_view>&, bool);     \
     template matrix_stats compute_stats(gpu, const csr<V, device_view>&);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)

@@ -21,11 +21,12 @@ struct subject {
 
 /// With the stats of a CSR in GPU memory and the analysis for packing that they come from. That
 /// checks the matrix as well: only one in another order is looked at twice. Throws as
-/// compute_stats. of_transpose: as analyse_for_packing takes it.
+/// compute_stats. packs_ahead: a small matrix is packed before the stats are here, as methods that
+/// pack are the likely choice. of_transpose: as analyse_for_packing takes it.
 template <class V>
-subject<V, gpu> looked_at(gpu on, const csr<V, device_view>& A);
+subject<V, gpu> looked_at(gpu on, const csr<V, device_view>& A, bool packs_ahead);
 template <class V>
-subject<V, gpu> looked_at(gpu on, const ascending<V, gpu>& A,
+subject<V, gpu> looked_at(gpu on, const ascending<V, gpu>& A, bool packs_ahead,
                           std::shared_ptr<const packed_analysis<V>> of_transpose = nullptr);
 
 /// The backend that reaches A's memory, of one that is to multiply by it.

@@ -176,6 +176,17 @@ void copy_to_host(gpu on, const void* from, void* to, std::size_t bytes) {
     if (locked != nullptr) std::memcpy(to, locked, bytes);
 }
 
+const void* start_copy_to_host(gpu on, const void* from, std::size_t bytes) {
+    const device_guard guard(on);
+    refuse_capture(on, "copying to the CPU");
+    const beside_captures others;
+    thread_local const page_locked<8192> mine;
+    if (bytes > mine.size || mine.at == nullptr) return nullptr;
+    check(cudaMemcpyAsync(mine.at, from, bytes, cudaMemcpyDeviceToHost, stream_of(on)),
+          "cudaMemcpyAsync to the CPU");
+    return mine.at;
+}
+
 void* memory_for_results() {
     thread_local const page_locked<most_result_bytes> mine;
     return mine.at;

@@ -163,6 +163,11 @@ matrix_stats::packed_size size_of_packed(const packed_analysis<V>&);
 /// device_error where the memory does not suffice, unavailable without CUDA.
 template <class V>
 packed<V, device> pack(gpu on, const packed_analysis<V>&);
+/// Starts now what the next `pack` of this analysis hands over: for callers that will most likely
+/// want it and have something to do until they know. Without a wait; does nothing where the memory
+/// does not suffice.
+template <class V>
+void pack_ahead(gpu on, const packed_analysis<V>&);
 template <class V>
 packed<V, device> pack(gpu on, const csr<V, device_view>& A) {
     return pack(on, *analyse_for_packing(on, A));

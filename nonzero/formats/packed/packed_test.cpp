@@ -607,6 +607,19 @@ TEST_F(packed_on_gpu, packs_a_transpose_by_what_its_matrix_was_seen_to_hold) {
     expect_same("floats", tridiagonal<double>(9000, numbers(5000, 0.5)));
 }
 
+TEST_F(packed_on_gpu, hands_over_once_what_was_packed_ahead) {
+    const gpu_stream stream;
+    const auto A = many_long_rows();
+    const auto on_device = upload(stream, A);
+    const auto known = analyse_for_packing(stream, view(on_device));
+    pack_ahead(stream, *known);
+    const auto ahead = pack(stream, *known), anew = pack(stream, *known);
+    EXPECT_NE(ahead.chunks.data(), anew.chunks.data());
+    const auto want = download(stream, pack(stream, view(on_device)));
+    expect_same_arrays(download(stream, ahead), want);
+    expect_same_arrays(download(stream, anew), want);
+}
+
 TEST_F(packed_on_gpu, packs_tiles_as_the_cpu_does) {
     const auto options = packed_options::suited_to(gpu{}, 6'000'000);
     ASSERT_LT(options.tile_gain, HUGE_VAL);

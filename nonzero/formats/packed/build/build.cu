@@ -1,5 +1,6 @@
 // Packs a CSR that lies on the GPU, on the GPU. The result is what packed::from builds on the CPU,
 // bit for bit: the same cuts by the same rules, each window of rows by one block.
+#include <optional>
 #include <utility>
 
 #include "nonzero/core/gpu.hpp"
@@ -164,6 +165,7 @@ class packed_analysis {
     analysis_result first;
     value_encoding encoding;
     unsigned chunks, table_values;
+    mutable std::optional<packed<V, device>> ahead;  ///< from pack_ahead, until `pack` takes it
 
   private:
     void cut_without_tiles(gpu on) {
@@ -214,6 +216,7 @@ matrix_stats::packed_size size_of_packed(const packed_analysis<V>& a) {
 
 template <class V>
 packed<V, device> pack(gpu on, const packed_analysis<V>& a) {
+    if (a.ahead) return *std::exchange(a.ahead, std::nullopt);
     const device_guard guard(on);
     const stream_extent& total = a.first.total;
     packed<V, device> P;
@@ -235,6 +238,12 @@ packed<V, device> pack(gpu on, const packed_analysis<V>& a) {
     mark(on, P);
     check(cudaGetLastError(), "packed: filling");
     return P;
+}
+
+template <class V>
+void pack_ahead(gpu on, const packed_analysis<V>& a) try {
+    a.ahead = pack(on, a);
+} catch (const out_of_memory&) {  // a smaller layout may fit
 }
 
 template <class V>
@@ -277,6 +286,7 @@ bool refill(gpu on, const csr<V, device_view>& A, packed<V, device>& P) {
         gpu, const csr<V, device_view>&, const packed_options&, const packed_analysis<V>&);  \
     template matrix_stats::packed_size size_of_packed(const packed_analysis<V>&);            \
     template packed<V, device> pack(gpu, const packed_analysis<V>&);                         \
+    template void pack_ahead(gpu, const packed_analysis<V>&);                                \
     template packed<V, device> pack(gpu, const csr<V, device_view>&, const packed_options&); \
     template bool refill(gpu, const csr<V, device_view>&, packed<V, device>&);
 NZ_INSTANTIATE(float)

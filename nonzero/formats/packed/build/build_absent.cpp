@@ -30,6 +30,10 @@ packed<V, device> pack(gpu on, const packed_analysis<V>&) {
     return {};
 }
 template <class V>
+void pack_ahead(gpu on, const packed_analysis<V>&) {
+    require_gpu(on);
+}
+template <class V>
 bool refill(gpu on, const csr<V, device_view>&, packed<V, device>&) {
     require_gpu(on);
     return false;
@@ -62,6 +66,7 @@ void multiply_segments(gpu on, V, const row_segments<V>&, device_span<V>, V, dev
         gpu, const csr<V, device_view>&, const packed_options&, const packed_analysis<V>&);      \
     template matrix_stats::packed_size size_of_packed(const packed_analysis<V>&);                \
     template packed<V, device> pack(gpu, const packed_analysis<V>&);                             \
+    template void pack_ahead(gpu, const packed_analysis<V>&);                                    \
     template bool refill(gpu, const csr<V, device_view>&, packed<V, device>&);                   \
     template csr<V, device> columns_between(gpu, const csr<V, device_view>&, index, index);      \
     template row_segments<V> cut_by_stripes(gpu, const csr<V, device_view>&,                     \
