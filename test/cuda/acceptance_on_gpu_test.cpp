@@ -11,6 +11,7 @@
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/stream.hpp"
 #include "nonzero/gen/generate.hpp"
+#include "nonzero/gen/problems.hpp"
 #include "nonzero/plan/kept_speeds.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/plan/speeds.hpp"
@@ -152,8 +153,19 @@ TEST_F(acceptance_on_gpu, of_one_matrix_is_measured_once_wherever_it_lies) {
     EXPECT_EQ(build(from_gpu, there)->method_name(), "csr.adaptive");
 }
 
+/// Products by it take a GPU longer than the CPU takes to launch them.
+csr<double, host> large_matrix() { return rmat<double>(17, 16, 0.25, 0.25, 0.25, 2); }
+
+/// Of large ones the hash is taken beside the survey.
+TEST_F(acceptance_on_gpu, knows_a_large_matrix_by_the_same_hash_wherever_it_lies) {
+    A = large_matrix();
+    const auto there = make_plan(view(upload(on, view(A))), on), here = make_plan(view(A), on);
+    ASSERT_EQ(there.timing.beside, "csr.adaptive") << there;
+    EXPECT_EQ(there.timing.kept_as, here.timing.kept_as);
+}
+
 TEST_F(acceptance_on_gpu, keeps_a_choice_that_is_the_faster_one) {
-    A = random_matrix(3001);
+    A = large_matrix();
     const auto there = upload(on, view(A));
     const auto p = make_plan(view(there), on);
     ASSERT_EQ(p.timing.beside, "csr.adaptive") << p;
