@@ -43,12 +43,17 @@ void add_all(gpu on, const Part& part, std::size_t count, unsigned long long* su
 
 }  // namespace
 
+void add_pattern_hash(gpu on, const device_offset_span& row_ptr, device_span<index> col_ind,
+                      unsigned long long* sum) {
+    add_all(on, row_part{row_ptr}, row_ptr.size(), sum);
+    add_all(on, entry_part{col_ind.data()}, col_ind.size(), sum);
+}
+
 std::uint64_t pattern_hash(gpu on, const device_offset_span& row_ptr, device_span<index> col_ind) {
     const device_guard guard(on);
     device_array<unsigned long long> sum(on, 1);
     fill_bytes(on, sum, 0);
-    add_all(on, row_part{row_ptr}, row_ptr.size(), sum.data());
-    add_all(on, entry_part{col_ind.data()}, col_ind.size(), sum.data());
+    add_pattern_hash(on, row_ptr, col_ind, sum.data());
     return read_back(on, sum.data());
 }
 

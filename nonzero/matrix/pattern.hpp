@@ -14,6 +14,10 @@ std::uint64_t pattern_hash(cpu on, const offset_span& row_ptr, std::span<const i
 /// The same number of a pattern on a GPU. Waits for on.stream.
 std::uint64_t pattern_hash(gpu on, const device_offset_span& row_ptr, device_span<index> col_ind);
 
+/// Adds that number to *sum, in on.stream and without a wait.
+void add_pattern_hash(gpu on, const device_offset_span& row_ptr, device_span<index> col_ind,
+                      unsigned long long* sum);
+
 /// Mixes a position and a number of the pattern; the hash is the sum of all of them.
 /// Source: splitmix64, Steele, Lea, Flood 2014, doi:10.1145/2660193.2660195.
 NZ_HOST_DEVICE constexpr std::uint64_t pattern_part(std::uint64_t position, std::uint64_t number) {

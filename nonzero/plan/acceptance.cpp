@@ -256,16 +256,18 @@ verdict judge_beside(const std::function<double()>& multiply_by_choice,
 }
 
 template <class V, class B, class S>
-void prepare_acceptance(plan<V, B>& p, const csr<V, S>& A, const plan_options& o) {
+void prepare_acceptance(plan<V, B>& p, const csr<V, S>& A, const plan_options& o,
+                        std::optional<std::uint64_t> pattern) {
     if (!is_timed<B>(p, o)) return;
     constexpr std::string_view plain = plain_kernel<B>::name;
     const bool of_registry = p.among.data() == methods<V>().data();
-    p.timing = {.beside = std::string(plain),
-                .kept_as = of_registry
-                               ? fmt::format("{:016x} {} {} {}", pattern_of(A, p.on),
-                                             value_name<V>(), name_of(p.storage), p.chosen().method)
-                               : "",
-                .in_file = o.cache};
+    p.timing = {
+        .beside = std::string(plain),
+        .kept_as = of_registry
+                       ? fmt::format("{:016x} {} {} {}", pattern ? *pattern : pattern_of(A, p.on),
+                                     value_name<V>(), name_of(p.storage), p.chosen().method)
+                       : "",
+        .in_file = o.cache};
     const place at = place_of(p, p.on);
     if (o.fresh) timed_before().forget(at, p.timing.kept_as);
     const auto before =
@@ -295,8 +297,9 @@ std::unique_ptr<linear_operator<V, B>> accepted(const plan<V, B>& p, const ascen
     }
 }
 
-#define NZ_FOR_PLACE(V, B, S) \
-    template void prepare_acceptance(plan<V, B>&, const csr<V, S>&, const plan_options&);
+#define NZ_FOR_PLACE(V, B, S)                                                            \
+    template void prepare_acceptance(plan<V, B>&, const csr<V, S>&, const plan_options&, \
+                                     std::optional<std::uint64_t>);
 #define NZ_FOR_BACKEND(V, B)                                  \
     template std::unique_ptr<linear_operator<V, B>> accepted( \
         const plan<V, B>&, const ascending<V, B>&, std::unique_ptr<linear_operator<V, B>>);

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <functional>
+#include <optional>
 
 #include "nonzero/plan/plan.hpp"
 
@@ -32,9 +33,10 @@ inline constexpr double clearly_faster = 0.95;
 
 /// Last step of planning. Where `build` is to time the choice beside plain CSR, the plan says so
 /// afterwards; where that has been done for such a matrix on this machine, the plan puts first
-/// what was faster then. A lies where S says.
+/// what was faster then. A lies where S says. pattern: its hash, where it is known.
 template <class V, class B, class S>
-void prepare_acceptance(plan<V, B>&, const csr<V, S>& A, const plan_options&);
+void prepare_acceptance(plan<V, B>&, const csr<V, S>& A, const plan_options&,
+                        std::optional<std::uint64_t> pattern = {});
 
 /// The operator to keep: `built`, or plain CSR where the plan asks for the timing and that is
 /// faster. The outcome is kept, so that the same matrix is not timed again. A: where B multiplies.

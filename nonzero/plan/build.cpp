@@ -190,7 +190,8 @@ planned<V, B> plan_and_build(const ascending<V, M>& A, B on, const plan_options&
     } else {
         const thread_limit limit(on);
         const stored_in_order stored(on, A, o.storage);
-        return planned_and_built(nz::subject_for(on, stored.A, o, true), on, as_predicted(o));
+        return planned_and_built(nz::subject_for(on, stored.A, as_predicted(o), true), on,
+                                 as_predicted(o));
     }
 }
 

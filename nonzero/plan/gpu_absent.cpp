@@ -19,14 +19,14 @@ gpu_speeds measure_gpu(gpu on) {
 }
 
 template <class V>
-subject<V, gpu> looked_at(gpu on, const ascending<V, gpu>& A, bool,
+subject<V, gpu> looked_at(gpu on, const ascending<V, gpu>& A, work_ahead,
                           std::shared_ptr<const packed_analysis<V>>) {
     require_gpu(on);
     return {A};
 }
 template <class V>
-subject<V, gpu> looked_at(gpu on, const csr<V, device_view>& A, bool packs_ahead) {
-    return looked_at(on, ascending<V, gpu>::known(A), packs_ahead);
+subject<V, gpu> looked_at(gpu on, const csr<V, device_view>& A, work_ahead ahead) {
+    return looked_at(on, ascending<V, gpu>::known(A), ahead);
 }
 template <class V>
 matrix_stats compute_stats(gpu on, const csr<V, device_view>&) {
@@ -40,10 +40,10 @@ device_array<V> stored_values(gpu on, device_span<V>, value_storage how) {
     return {};
 }
 
-#define NZ_INSTANTIATE(V)                                                          \
-    template subject<V, gpu> looked_at(gpu, const ascending<V, gpu>&, bool,        \
-                                       std::shared_ptr<const packed_analysis<V>>); \
-    template subject<V, gpu> looked_at(gpu, const csr<V, device_view>&, bool);     \
+#define NZ_INSTANTIATE(V)                                                            \
+    template subject<V, gpu> looked_at(gpu, const ascending<V, gpu>&, work_ahead,    \
+                                       std::shared_ptr<const packed_analysis<V>>);   \
+    template subject<V, gpu> looked_at(gpu, const csr<V, device_view>&, work_ahead); \
     template matrix_stats compute_stats(gpu, const csr<V, device_view>&);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)

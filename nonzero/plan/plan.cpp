@@ -374,7 +374,7 @@ plan<V, gpu> plan_alone(const subject<V, gpu>& A, gpu on, const plan_options& o,
         return plan_alone(subject<V, cpu>{on_host(on, A.A)}, on, o, among);
     }
     auto p = explain(rank(A, on, o, among));
-    prepare_acceptance(p, A.A.given(), o);
+    prepare_acceptance(p, A.A.given(), o, A.pattern);
     return p;
 }
 
@@ -424,7 +424,8 @@ plan<V, B> make_plan(const ascending<V, M>& A, B on, const plan_options& o) {
     } else {
         const thread_limit limit(on);
         const stored_in_order stored(on, A, o.storage);
-        return plan_subject(subject_for(on, stored.A, o), on, as_predicted(o), methods<V>());
+        return plan_subject(subject_for(on, stored.A, as_predicted(o)), on, as_predicted(o),
+                            methods<V>());
     }
 }
 

@@ -50,13 +50,14 @@ subject<V, M> subject_of(B on, const ascending<V, M>& A, bool transposed) {
     return found;
 }
 
-/// Whether a plan by these options is likely to choose a method that packs.
+/// What a plan by these options is likely to want. builds: the choice is built at once.
 template <class V>
-bool likely_packs(const plan_options& o) {
-    return o.expected_products == plan_options::many_products &&
-           (o.methods.empty() || std::ranges::any_of(o.methods, [](const auto& name) {
-                return find_method<V>(name).packs;
-            }));
+work_ahead likely_wanted(const plan_options& o, bool builds) {
+    if (o.expected_products != plan_options::many_products) return {};
+    const auto packs = [](const auto& name) { return find_method<V>(name).packs; };
+    const bool may_pack = o.methods.empty() || std::ranges::any_of(o.methods, packs);
+    return {.pack = builds && may_pack,
+            .hash = may_pack && o.accept == plan_options::acceptance::measured};
 }
 
 /// The subject of planning; on a GPU with its stats, where it is planned for there. A: of any
@@ -72,7 +73,7 @@ requires(!std::is_same_v<Matrix, ascending<V, cpu>>) subject<V, gpu> subject_for
     const auto look = [&](const auto& M, auto... of_transpose) -> subject<V, gpu> {
         if constexpr (!is_complex<V>)
             if (planned_on_device<V>(o))
-                return looked_at(on, M, builds && likely_packs<V>(o), std::move(of_transpose)...);
+                return looked_at(on, M, likely_wanted<V>(o, builds), std::move(of_transpose)...);
         return {in_order(on, M)};
     };
     auto found = look(A);

@@ -12,6 +12,7 @@
 #include "nonzero/core/cuda.cuh"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/formats/packed/packed.hpp"
+#include "nonzero/matrix/pattern.hpp"
 #include "nonzero/plan/stats.hpp"
 #include "nonzero/plan/subject.hpp"
 
@@ -31,6 +32,7 @@ struct survey {
     unsigned broken;     ///< row_ptr does not ascend from 0 to nnz
     count group_width, entries, row_sectors, column_sectors, group_sectors;
     count far_columns, compared_columns;
+    count pattern_hash;
 };
 
 /// 0 where row_ptr does not ascend from 0 to nnz, which is noted.
@@ -294,13 +296,14 @@ class scratch {
 };
 
 template <class V>
-void launch(gpu on, const csr<V, device_view>& A, scratch& at) {
+void launch(gpu on, const csr<V, device_view>& A, bool hash, scratch& at) {
     const cudaStream_t stream = stream_of(on);
     survey_rows<<<blocks_for(A.shape.rows, row_threads), row_threads, 0, stream>>>(
         A, at.found(), at.long_lengths());
     const cells of = cells_of(A);
     survey_entries<<<blocks_for(of.all(), of.each), entry_threads, std::size_t(of.sectors) / 8,
                      stream>>>(A, at.found(), of);
+    if (hash) add_pattern_hash(on, A.row_ptr, A.col_ind, &at.found()->pattern_hash);
     check(cudaGetLastError(), "stats");
     at.start_copy();
 }
@@ -390,13 +393,13 @@ std::vector<matrix_stats::length_count> lengths_of(surveyed& s) {
 }
 
 /// Larger matrices have setups that are work and no longer calls, and a layout in vain would take
-/// more of their time and memory.
-constexpr offset most_entries_ahead = 1 << 20;
+/// more of their time and memory. Products of smaller ones are too short to be timed.
+constexpr offset small_entries = 1 << 20;
 
 }  // namespace
 
 template <class V>
-subject<V, gpu> looked_at(gpu on, const ascending<V, gpu>& in_order, bool packs_ahead,
+subject<V, gpu> looked_at(gpu on, const ascending<V, gpu>& in_order, work_ahead ahead,
                           std::shared_ptr<const packed_analysis<V>> of_transpose) {
     const csr<V, device_view>& A = in_order.view();
     const device_guard guard(on);
@@ -404,13 +407,15 @@ subject<V, gpu> looked_at(gpu on, const ascending<V, gpu>& in_order, bool packs_
     const gpu aside = beside(on);
     start_after(aside, on);
     std::optional<scratch> at;
+    const bool is_small = nnz <= small_entries;
+    const bool hash = ahead.hash && !is_small && in_order.given_in_order();
     const auto survey_aside = [&] {
         at.emplace(aside, nnz);
-        launch(aside, A, *at);
+        launch(aside, A, hash, *at);
     };
     const auto packing =  // which refuses what is no CSR
         analyse_for_packing(on, A, survey_aside, std::move(of_transpose));
-    if (packs_ahead && nnz <= most_entries_ahead) pack_ahead(on, *packing);
+    if (ahead.pack && is_small) pack_ahead(on, *packing);
     surveyed found = read_back(aside, *at, nnz);
     const survey& s = found.counts;
     matrix_stats m;
@@ -425,29 +430,30 @@ subject<V, gpu> looked_at(gpu on, const ascending<V, gpu>& in_order, bool packs_
     m.far_columns = of_all(s.far_columns);
     m.compared_columns = of_all(s.compared_columns);
     m.packed = size_of_packed(*packing);
-    return {in_order, packing, std::move(m)};
+    return {in_order, packing, std::move(m),
+            hash ? std::optional<std::uint64_t>(s.pattern_hash) : std::nullopt};
 }
 
 template <class V>
-subject<V, gpu> looked_at(gpu on, const csr<V, device_view>& A, bool packs_ahead) {
+subject<V, gpu> looked_at(gpu on, const csr<V, device_view>& A, work_ahead ahead) {
     check_sizes(A);
     const device_guard guard(on);
     try {
-        return looked_at(on, ascending<V, gpu>::known(A, on), packs_ahead);
+        return looked_at(on, ascending<V, gpu>::known(A, on), ahead);
     } catch (const argument_error&) {  // no CSR, or one of another order: looked at once more
     }
-    return looked_at(on, ascending<V, gpu>(A, on), packs_ahead);
+    return looked_at(on, ascending<V, gpu>(A, on), ahead);
 }
 
 template <class V>
 matrix_stats compute_stats(gpu on, const csr<V, device_view>& A) {
-    return *looked_at(on, A, false).stats;
+    return *looked_at(on, A, {}).stats;
 }
 
-#define NZ_INSTANTIATE(V)                                                          \
-    template subject<V, gpu> looked_at(gpu, const ascending<V, gpu>&, bool,        \
-                                       std::shared_ptr<const packed_analysis<V>>); \
-    template subject<V, gpu> looked_at(gpu, const csr<V, device_view>&, bool);     \
+#define NZ_INSTANTIATE(V)                                                            \
+    template subject<V, gpu> looked_at(gpu, const ascending<V, gpu>&, work_ahead,    \
+                                       std::shared_ptr<const packed_analysis<V>>);   \
+    template subject<V, gpu> looked_at(gpu, const csr<V, device_view>&, work_ahead); \
     template matrix_stats compute_stats(gpu, const csr<V, device_view>&);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)

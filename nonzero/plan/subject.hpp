@@ -16,17 +16,24 @@ struct subject {
     ascending<V, M> A;
     std::shared_ptr<const packed_analysis<V>> packing = {};  ///< on a GPU, of A.view()
     std::optional<matrix_stats> stats = {};                  ///< on a GPU, of A.view()
+    std::optional<std::uint64_t> pattern = {};               ///< hash of A.given()'s, if taken
     std::shared_ptr<const subject> transpose = {};           ///< A^T, where it is wanted
+};
+
+/// What is likely to be wanted once the choice is known, and is done beside the survey for the
+/// stats: a small matrix is packed, and of a larger one the pattern is hashed, by which outcomes of
+/// timing are kept.
+struct work_ahead {
+    bool pack = false, hash = false;
 };
 
 /// With the stats of a CSR in GPU memory and the analysis for packing that they come from. That
 /// checks the matrix as well: only one in another order is looked at twice. Throws as
-/// compute_stats. packs_ahead: a small matrix is packed before the stats are here, as methods that
-/// pack are the likely choice. of_transpose: as analyse_for_packing takes it.
+/// compute_stats. of_transpose: as analyse_for_packing takes it.
 template <class V>
-subject<V, gpu> looked_at(gpu on, const csr<V, device_view>& A, bool packs_ahead);
+subject<V, gpu> looked_at(gpu on, const csr<V, device_view>& A, work_ahead);
 template <class V>
-subject<V, gpu> looked_at(gpu on, const ascending<V, gpu>& A, bool packs_ahead,
+subject<V, gpu> looked_at(gpu on, const ascending<V, gpu>& A, work_ahead,
                           std::shared_ptr<const packed_analysis<V>> of_transpose = nullptr);
 
 /// The backend that reaches A's memory, of one that is to multiply by it.
