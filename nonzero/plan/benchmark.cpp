@@ -299,11 +299,11 @@ template <class V, class Runner>
 using operator_at = std::unique_ptr<linear_operator<V, typename Runner::backend>>;
 
 /// build(), and what it took. Where something is prepared on a GPU the first time loads the kernels
-/// and fills the pool of memory, so it is the median of five more, or of as many as start within
+/// and fills the pool of memory, so it is the median of 15 more, or of as many as start within
 /// a fifth of a second; one operator at a time.
 template <class F>
 auto timed_build(F build, benchmark_result& t) {
-    constexpr std::size_t most = 5;
+    constexpr std::size_t most = 15;
     constexpr double enough_s = 0.2;
     const auto timed = [&] {
         const auto start = steady_clock::now();

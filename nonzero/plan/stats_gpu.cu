@@ -392,9 +392,12 @@ std::vector<matrix_stats::length_count> lengths_of(surveyed& s) {
     return all;
 }
 
+/// Smaller matrices are as likely multiplied by CSR, whose setup a layout made in vain delays by 30
+/// to 50 us.
+constexpr offset least_entries_packed = 1 << 18;
 /// Larger matrices have setups that are work and no longer calls, and a layout in vain would take
 /// more of their time and memory. Products of smaller ones are too short to be timed.
-constexpr offset small_entries = 1 << 20;
+constexpr offset most_entries_packed = 1 << 20;
 
 }  // namespace
 
@@ -407,15 +410,15 @@ subject<V, gpu> looked_at(gpu on, const ascending<V, gpu>& in_order, work_ahead 
     const gpu aside = beside(on);
     start_after(aside, on);
     std::optional<scratch> at;
-    const bool is_small = nnz <= small_entries;
-    const bool hash = ahead.hash && !is_small && in_order.given_in_order();
+    const bool hash = ahead.hash && nnz > most_entries_packed && in_order.given_in_order();
     const auto survey_aside = [&] {
         at.emplace(aside, nnz);
         launch(aside, A, hash, *at);
     };
     const auto packing =  // which refuses what is no CSR
         analyse_for_packing(on, A, survey_aside, std::move(of_transpose));
-    if (ahead.pack && is_small) pack_ahead(on, *packing);
+    if (ahead.pack && nnz >= least_entries_packed && nnz <= most_entries_packed)
+        pack_ahead(on, *packing);
     surveyed found = read_back(aside, *at, nnz);
     const survey& s = found.counts;
     matrix_stats m;

@@ -21,7 +21,7 @@ struct subject {
 };
 
 /// What is likely to be wanted once the choice is known, and is done beside the survey for the
-/// stats: a small matrix is packed, and of a larger one the pattern is hashed, by which outcomes of
+/// stats: a matrix is packed, and of a larger one the pattern is hashed, by which outcomes of
 /// timing are kept.
 struct work_ahead {
     bool pack = false, hash = false;
