@@ -4,7 +4,7 @@
     bench/explain_check.py NZ [MATRIX ...] [--methods ell.row,csr.vector] [--type double]
                            [--keep FOLDER] [--counters FILE] [--json FILE [--by-width]]
                            [--markdown FILE] [--ncu ncu]
-    bench/explain_check.py build/dev/nz --counters bench/results/h100/explain.json
+    bench/explain_check.py build/dev/nz --counters bench/results/h200/explain.json
 
 Without matrices it takes ten: those of matrices/ and four that it generates. For each, ncu runs
 once, over one product with every kernel that has a trace (`nz explain MATRIX --once`). Compared
