@@ -50,7 +50,8 @@ subject<V, M> subject_of(B on, const ascending<V, M>& A, bool transposed) {
     return found;
 }
 
-/// What a plan by these options is likely to want. builds: the choice is built at once.
+/// The work ahead that a plan by these options will most likely want. builds: the choice is built
+/// at once.
 template <class V>
 work_ahead likely_wanted(const plan_options& o, bool builds) {
     if (o.expected_products != plan_options::many_products) return {};

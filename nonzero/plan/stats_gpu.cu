@@ -314,8 +314,8 @@ struct surveyed {
     host_vector<index> long_lengths;
 };
 
-/// What was launched has counted in A. Waits for on.stream. A may be no CSR; the numbers then mean
-/// nothing.
+/// The counts of the kernels that were launched. Waits for on.stream. A may be no CSR; the numbers
+/// then mean nothing.
 surveyed read_back(gpu on, scratch& at, offset nnz) {
     surveyed s;
     const first_counts first = at.first();

@@ -20,9 +20,8 @@ struct subject {
     std::shared_ptr<const subject> transpose = {};           ///< A^T, where it is wanted
 };
 
-/// What is likely to be wanted once the choice is known, and is done beside the survey for the
-/// stats: a matrix is packed, and of a larger one the pattern is hashed, by which outcomes of
-/// timing are kept.
+/// Work done beside the survey for the stats, as the choice will most likely want it: a matrix is
+/// packed, and of a larger one the pattern is hashed, by which outcomes of timing are kept.
 struct work_ahead {
     bool pack = false, hash = false;
 };

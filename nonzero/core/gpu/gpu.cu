@@ -143,6 +143,8 @@ void copy_to_device(gpu on, const void* from, void* to, std::size_t bytes) {
 
 namespace {
 
+constexpr std::size_t few_bytes = 8192;
+
 /// Page-locked memory of a thread for results of kernels, and for copies of few bytes, which
 /// otherwise go by way of the driver's own. Null where none can be had.
 template <std::size_t bytes>
@@ -167,7 +169,7 @@ void copy_to_host(gpu on, const void* from, void* to, std::size_t bytes) {
     refuse_capture(on, "copying to the CPU");
     const beside_captures others;
     if (copy_back_staged(on, from, to, bytes)) return;
-    thread_local const page_locked<8192> mine;
+    thread_local const page_locked<few_bytes> mine;
     void* const locked = bytes <= mine.size ? mine.at : nullptr;
     check(cudaMemcpyAsync(locked != nullptr ? locked : to, from, bytes, cudaMemcpyDeviceToHost,
                           stream_of(on)),
@@ -180,7 +182,7 @@ const void* start_copy_to_host(gpu on, const void* from, std::size_t bytes) {
     const device_guard guard(on);
     refuse_capture(on, "copying to the CPU");
     const beside_captures others;
-    thread_local const page_locked<8192> mine;
+    thread_local const page_locked<few_bytes> mine;
     if (bytes > mine.size || mine.at == nullptr) return nullptr;
     check(cudaMemcpyAsync(mine.at, from, bytes, cudaMemcpyDeviceToHost, stream_of(on)),
           "cudaMemcpyAsync to the CPU");
