@@ -392,8 +392,7 @@ std::vector<matrix_stats::length_count> lengths_of(surveyed& s) {
     return all;
 }
 
-/// Smaller matrices are as likely multiplied by CSR, whose setup a layout made in vain delays by 30
-/// to 50 us.
+/// Smaller matrices are as likely multiplied by CSR, whose setup a layout made in vain delays.
 constexpr offset least_entries_packed = 1 << 18;
 /// Larger matrices have setups that are work and no longer calls, and a layout in vain would take
 /// more of their time and memory. Products of smaller ones are too short to be timed.

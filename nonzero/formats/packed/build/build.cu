@@ -49,8 +49,8 @@ unsigned streaming_blocks(std::size_t n) {
     return std::min(most_blocks, blocks_for(std::int64_t(n), 256 * elements_per_thread));
 }
 
-/// Those of the first launch on many values, all the others then find in L1. Few values need none:
-/// another launch takes longer.
+/// A first launch enters so many values of a large matrix: the launch on all of them finds these in
+/// L1. A smaller matrix has no sample, as another launch takes longer.
 constexpr std::size_t sampled_values = 16384, worth_a_sample = 1 << 17;
 
 /// Clears the table of values, and enters a sample of them.
