@@ -99,7 +99,7 @@ __device__ V sum_diagonals(const int2* __restrict__ diagonal, int width, D value
 /// Of a matrix that bypasses L1, values are loaded only where there is an entry, and the zeros of
 /// padding are added: this takes the fewest registers and instructions. Of a smaller one, values
 /// are loaded before the columns are known, and both before the wait for the previous kernel.
-template <class Column, class D, class V>
+template <int in_flight, class Column, class D, class V>
 __device__ V sum_listed(const Column* __restrict__ column, int width, D value, std::size_t at,
                         const V* x) {
     constexpr Column padding = Column(-1);
@@ -138,16 +138,16 @@ __device__ inline packed_chunk load_chunk(const packed_chunk* at) {
     return c;
 }
 
-/// This lane's share of a chunk of listed columns.
-template <class D, class V>
+/// This lane's share of a chunk of listed columns. loads: as in_flight.
+template <int loads = in_flight, class D, class V>
 __device__ V sum_columns(const packed<V, device_view>& A, const packed_chunk& c, D value,
                          const V* x, int lane) {
     const std::uint32_t* const code = A.indices.ptr + std::size_t(c.index_at) * packed_index_unit;
     const std::size_t at = std::size_t(c.val_at) * warp_size + unsigned(lane);
     if (c.kind == packed_chunk::delta16)
-        return sum_listed(reinterpret_cast<const std::uint16_t*>(code) + lane, int(c.width), value,
-                          at, x + c.base);
-    return sum_listed(code + lane, int(c.width), value, at, x + c.base);
+        return sum_listed<loads>(reinterpret_cast<const std::uint16_t*>(code) + lane, int(c.width),
+                                 value, at, x + c.base);
+    return sum_listed<loads>(code + lane, int(c.width), value, at, x + c.base);
 }
 
 /// This lane's share of any chunk.
@@ -173,18 +173,23 @@ __device__ index row_of_lane(const packed<V, device_view>& A, const packed_chunk
     return c.sorted ? __ldg(A.perm.ptr + c.number + r) : c.first_row + r;
 }
 
-/// The chunk's rows to y, each from its own lanes. By the whole warp. lists_only: A has no
-/// diagonals.
-template <bool lists_only = false, class D, class End, class V>
-__device__ void multiply_chunk(const packed<V, device_view>& A, const packed_chunk& c, D value,
-                               const V* x, End& end, V* __restrict__ y, int lane) {
-    const index row = row_of_lane(A, c, lane);
-    V sum = lists_only ? sum_columns(A, c, value, x, lane) : sum_lane(A, c, value, x, lane);
+/// `sum` of every lane to the chunk's rows of y, each from its own lanes. By the whole warp. row:
+/// of row_of_lane.
+template <class End, class V>
+__device__ void store_rows(const packed_chunk& c, V sum, index row, End& end, V* __restrict__ y) {
     for (int step = (1 << c.log_lanes) / 2; step > 0; step /= 2)
         sum += __shfl_down_sync(full_warp, sum, unsigned(step));
     if (row < 0) return;
     if (c.width == 0) wait_for_previous();  // no loop has
     end(y + row, row, sum);
+}
+
+/// The chunk's rows of the product to y. By the whole warp.
+template <class D, class End, class V>
+__device__ void multiply_chunk(const packed<V, device_view>& A, const packed_chunk& c, D value,
+                               const V* x, End& end, V* __restrict__ y, int lane) {
+    const index row = row_of_lane(A, c, lane);
+    store_rows(c, sum_lane(A, c, value, x, lane), row, end, y);
 }
 
 }  // namespace

@@ -280,20 +280,28 @@ csr<V, device> whole_rows(gpu on, const csr<V, device_view>& A, const row_segmen
 namespace {
 
 constexpr int threads_of_share = 1024;
+/// Loads of one kind that a lane issues before it uses the first: as many as the 64 registers hold
+/// that a thread may take.
+template <class V>
+constexpr int loads_of_share = 64 / sizeof(V);
 
 /// One block for each multiprocessor, whose warps take chunks side by side: L1 then holds the part
-/// of x that the block gathers from.
+/// of x that the block gathers from. A thread takes more than 32 registers, so that two blocks
+/// never share a multiprocessor while others have none.
 template <value_encoding C, class V>
-__global__ void __launch_bounds__(threads_of_share)
+__global__ void __launch_bounds__(threads_of_share, 1)
     segments_kernel(packed<V, device_view> S, const unsigned* __restrict__ shares, const V* x,
                     V* __restrict__ sums) {
     const device_decoder<C, true, V> value(S);
     scaled_row<V> end{V(1), V(0)};
-    constexpr bool lists_only = true;
+    const int lane = lane_id();
     const unsigned last = shares[blockIdx.x + 1];
     for (unsigned k = shares[blockIdx.x] + threadIdx.x / warp_size; k < last;
-         k += threads_of_share / warp_size)
-        multiply_chunk<lists_only>(S, load_chunk(S.chunks.ptr + k), value, x, end, sums, lane_id());
+         k += threads_of_share / warp_size) {
+        const packed_chunk c = load_chunk(S.chunks.ptr + k);
+        const index row = row_of_lane(S, c, lane);
+        store_rows(c, sum_columns<loads_of_share<V>>(S, c, value, x, lane), row, end, sums);
+    }
 }
 
 /// So many lanes add the segments of a row.
@@ -334,10 +342,9 @@ void multiply_segments(gpu on, V alpha, const row_segments<V>& S, device_span<V>
     V* const sums = reinterpret_cast<V*>(on.scratch.data());
     const auto blocks = unsigned(S.shares.size()) - 1;
     with_encoding<V>(S.matrix.encoding, [&]<value_encoding C>() {
-        // Not before the previous kernel is done: where its last blocks left room, two of these
-        // would share a multiprocessor and its L1, and others would have none.
-        segments_kernel<C><<<blocks, threads_of_share, 0, stream_of(on)>>>(
-            view(S.matrix), S.shares.data(), x.data(), sums);
+        launch<segments_kernel<C, V>>(on, blocks, threads_of_share, view(S.matrix),
+                                      static_cast<const unsigned*>(S.shares.data()), x.data(),
+                                      sums);
     });
     constexpr std::int64_t many = 32;
     if (S.matrix.shape.rows < many * count)

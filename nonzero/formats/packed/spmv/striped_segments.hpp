@@ -14,7 +14,7 @@ struct segment_options {
     index least_mean = 8;  ///< so do rows of shorter segments in the mean, or of fewer entries for
                            ///< each stripe from their first to their last                [entries]
     index least_gap = 8;   ///< so do rows with fewer columns for each entry
-    index longest = 256;   ///< segment, which packing does not cut again                 [entries]
+    index longest = 128;   ///< segment, which packing does not cut again                 [entries]
 
     /// Bytes of x that a multiprocessor gathers from: L1 answers 640 to 850 G loads a second from
     /// up to 128 KB, L2 160 G (H200, `gathers` in bench/results/h200/machine.json).

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/formats/csr/to_csr.hpp"
@@ -175,6 +176,45 @@ TEST_F(striped_segments_on_gpu, multiply_long_rows) {
     expect_right_products_by_segments<double>(stream, A, segment_options::suited_to<double>());
     for (std::size_t k = 0; k < A.val.size(); ++k) A.val[k] = 1.0 / double(3 + k);
     expect_right_products_by_segments<double>(stream, A, segment_options::suited_to<double>());
+}
+
+/// `long_rows` of 2,000 entries, one of each of the others.
+csr<double, host> some_long_rows(index n, index long_rows) {
+    csr<double, host> A{{n, n}, {}, {}, {}};
+    host_vector<offset> row_ptr{0};
+    for (index i = 0; i < n; ++i) {
+        const index len = i < long_rows ? 2000 : 1;
+        for (index k = 0; k < len; ++k)
+            A.col_ind.push_back(k * (n / len) + i % (n / len)), A.val.push_back(1.0 / (1 + k));
+        row_ptr.push_back(row_ptr.back() + len);
+    }
+    A.row_ptr = offset_vector(row_ptr);
+    return A;
+}
+
+/// The kernels of a product start before those of the product in front of it are done.
+TEST_F(striped_segments_on_gpu, read_what_the_product_before_has_written) {
+    const gpu_stream stream;
+    const gpu on = stream;
+    constexpr index n = 17'000;  // few enough rows for the GPU to have room
+    const auto there = upload(on, some_long_rows(n, 200));
+    const auto op = build_segments<double>(
+        on, view(there),
+        cut_by_stripes<double>(on, view(there), segment_options::suited_to<double>(), nullptr), 0,
+        nullptr);
+    const std::vector<double> ones(n, 1), wrong(n, NAN);
+    const auto x = to_device<double>(on, ones);
+    device_array<double> y(on, n), z(on, n), other(on, n);
+    op->apply(1, x, 0, y);
+    synchronize(on);
+    op->apply(1, y, 0, z);
+    const auto twice = here(on, z);
+    for (int k = 0; k < 20; ++k) {
+        copy_to_device(on, wrong.data(), y.data(), n * sizeof(double));
+        for (int queued = 0; queued < 10; ++queued) op->apply(1, x, 0, other);
+        op->apply(1, x, 0, y), op->apply(1, y, 0, z);
+        ASSERT_EQ(here(on, z), twice);
+    }
 }
 
 }  // namespace
