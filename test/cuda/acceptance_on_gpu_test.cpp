@@ -123,6 +123,36 @@ TEST_F(acceptance_on_gpu, mends_the_choice_for_a_machine_that_was_described_wron
     EXPECT_EQ(to_host<double>(on, y), to_host<double>(on, expected));
 }
 
+/// Slow, by the name of packed.stripes; should take `share` of the time of csr.adaptive.
+method<double> slow_stripes(double share) {
+    static double factor;
+    factor = share;
+    method<double> m = slow_gpu_method();
+    m.name = "packed.stripes";
+    m.cost_on_gpu = [](const matrix_stats& s) {
+        estimate e = find_method<double>("csr.adaptive").cost_on_gpu(s);
+        e.imbalance *= factor;
+        return e;
+    };
+    return m;
+}
+
+TEST_F(acceptance_on_gpu, times_stripes_beside_packed_where_that_comes_close) {
+    method<double> packed = find_method<double>("csr.adaptive");
+    packed.name = "packed.warp";
+    among = {slow_stripes(0.95), packed, packed};
+    among.back().name = "csr.adaptive";
+    const auto close = lured();
+    ASSERT_EQ(close.chosen().method, "packed.stripes") << close;
+    EXPECT_EQ(close.timing.beside, "packed.warp");
+    EXPECT_EQ(build(close, A)->method_name(), "csr.adaptive");
+    EXPECT_EQ(slow_gpu_operator::products, 4);
+    among.front() = slow_stripes(0.5);
+    const auto far = lured();
+    ASSERT_EQ(far.chosen().method, "packed.stripes") << far;
+    EXPECT_EQ(far.timing.beside, "csr.adaptive");
+}
+
 TEST_F(acceptance_on_gpu, is_for_products_without_end_that_were_predicted) {
     for (const plan_options& o :
          {plan_options{.accept = plan_options::acceptance::predicted},
@@ -153,19 +183,20 @@ TEST_F(acceptance_on_gpu, of_one_matrix_is_measured_once_wherever_it_lies) {
     EXPECT_EQ(build(from_gpu, there)->method_name(), "csr.adaptive");
 }
 
-/// Products by it take a GPU longer than the CPU takes to launch them.
-csr<double, host> large_matrix() { return rmat<double>(17, 16, 0.25, 0.25, 0.25, 2); }
+/// 16 x 2^scale entries. Products by it take a GPU longer than the CPU takes to launch them.
+csr<double, host> large_matrix(int scale) { return rmat<double>(scale, 16, 0.25, 0.25, 0.25, 2); }
 
 /// Of large ones the hash is taken beside the survey.
 TEST_F(acceptance_on_gpu, knows_a_large_matrix_by_the_same_hash_wherever_it_lies) {
-    A = large_matrix();
+    A = large_matrix(17);
     const auto there = make_plan(view(upload(on, view(A))), on), here = make_plan(view(A), on);
     ASSERT_EQ(there.timing.beside, "csr.adaptive") << there;
     EXPECT_EQ(there.timing.kept_as, here.timing.kept_as);
 }
 
 TEST_F(acceptance_on_gpu, keeps_a_choice_that_is_the_faster_one) {
-    A = large_matrix();
+    // One of 2^17 rows takes 20 us, and times of that length differ by 5% now and then.
+    A = large_matrix(19);
     const auto there = upload(on, view(A));
     const auto p = make_plan(view(there), on);
     ASSERT_EQ(p.timing.beside, "csr.adaptive") << p;
