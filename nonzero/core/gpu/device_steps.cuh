@@ -18,8 +18,9 @@ void fill_bytes(gpu on, device_array<T>& to, int byte) {
 }
 
 /// How many of n ascending numbers are below `least`: where it stands among them, or would stand.
-inline __device__ std::int64_t first_at_least(const index* ascending, std::int64_t n,
-                                              std::int64_t least) {
+template <class Ascending>
+__device__ std::int64_t first_at_least(const Ascending& ascending, std::int64_t n,
+                                       std::int64_t least) {
     std::int64_t low = 0, high = n;
     while (low < high) {
         const std::int64_t mid = (low + high) / 2;

@@ -224,7 +224,7 @@ csr<V, device> listed_segments(gpu on, const csr<V, device_view>& A, const cutte
     device_array<offset> length(on, n + 1);
     fill_bytes(on, length, 0);
     launch_each(on, std::int64_t(n), placed_segment{list, length.data(), places});
-    return some_entries(on, A, list.sorted_start, length, of.entries);
+    return some_entries(on, A, list.sorted_start, length, of.entries, cut.o.longest);
 }
 
 /// Packs segments as lists, which the kernel below takes.

@@ -5,19 +5,6 @@
 namespace nz {
 namespace {
 
-/// The first of [first, last) whose column is not below `least`.
-__device__ inline offset first_from(const index* column, offset first, offset last, index least) {
-    while (first < last) {
-        const offset middle = first + (last - first) / 2;
-        if (column[middle] < least) {
-            first = middle + 1;
-        } else {
-            last = middle;
-        }
-    }
-    return first;
-}
-
 /// The start and the number of each row's entries between two columns.
 struct entries_between {
     device_offset_span row_ptr;
@@ -25,9 +12,9 @@ struct entries_between {
     index least, end;
     offset *start, *length;
     __device__ void operator()(std::int64_t i) const {
-        const offset last = row_ptr[std::size_t(i) + 1];
-        start[i] = first_from(column, row_ptr[std::size_t(i)], last, least);
-        length[i] = first_from(column, start[i], last, end) - start[i];
+        const offset first = row_ptr[std::size_t(i)], last = row_ptr[std::size_t(i) + 1];
+        start[i] = first + first_at_least(column + first, last - first, least);
+        length[i] = first_at_least(column + start[i], last - start[i], end);
     }
 };
 

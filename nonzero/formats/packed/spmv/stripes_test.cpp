@@ -118,6 +118,28 @@ TEST_F(stripes_on_gpu, hold_the_columns_between_two) {
     }
 }
 
+/// Rows are copied by lanes or, where they are longer than 2,048 entries, by parts.
+TEST_F(stripes_on_gpu, hold_rows_of_any_length) {
+    const gpu on{};
+    csr<double, host> A{{0, 300'000}, {}, {}, {}};
+    host_vector<offset> row_ptr{0};
+    for (const index len : {2048, 0, 2049, 0, 0, 5, 300'000, 1, 2047, 4096, 0, 6143, 3, 0}) {
+        for (index j = 0; j < len; ++j)
+            A.col_ind.push_back(j), A.val.push_back(double(A.val.size()));
+        row_ptr.push_back(row_ptr.back() + len);
+    }
+    A.shape.rows = index(row_ptr.size()) - 1;
+    A.row_ptr = offset_vector(row_ptr);
+    const auto there = upload(on, A);
+    for (const index first : {0, 1, 2048, 299'999}) {
+        const auto got = download(on, columns_between(on, view(there), first, A.shape.cols));
+        const auto want = columns_between_on_cpu(A, first, A.shape.cols);
+        EXPECT_EQ(got.row_ptr, want.row_ptr);
+        EXPECT_EQ(got.col_ind, want.col_ind);
+        EXPECT_EQ(got.val, want.val);
+    }
+}
+
 template <class V>
 void expect_right_products_of_the_zoo(gpu on) {
     for (const auto& [name, bug, A] : zoo<V>())
