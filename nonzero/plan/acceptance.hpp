@@ -1,5 +1,5 @@
 // Measured acceptance: before a choice that was only predicted serves products without end, it is
-// timed once beside plain CSR, and the faster is taken.
+// timed once beside another method, mostly plain CSR, and the faster is taken.
 #pragma once
 
 #include <array>

@@ -462,9 +462,10 @@ def plan(
         which takes fewer bytes; products are summed in float64. ``op.plan.bound`` says how far
         they may be from A x.
     accept : "measured" or "predicted"
-        With neither products, tune nor vectors: time the choice beside plain CSR for at most
-        eight products and take CSR where that is clearly faster, or trust the prediction. The
-        outcome is kept: the same matrix has the same bits afterwards.
+        With neither products, tune nor vectors: time the choice beside plain CSR (on a GPU
+        packed.stripes beside packed.warp, where the two come close) for at most eight products
+        and take the other where that is clearly faster, or trust the prediction. The outcome is
+        kept: the same matrix has the same bits afterwards.
     keep : bool
         Keep a copy of the arrays of A, for ``op.T``, `update_values` and pickling, as well as for
         `solve` and others that take the operator for its matrix.
