@@ -249,12 +249,12 @@ std::unique_ptr<linear_operator<V, gpu>> faster_of(const plan<V, gpu>& p,
 
 }  // namespace
 
-verdict judge_takes(const two_takes& choice, const two_takes& plain, double clear) {
+verdict judge_takes(const two_takes& choice, const two_takes& other, double clear) {
     const auto [fast_choice, slow_choice] = std::ranges::minmax(choice);
-    const auto [fast_plain, slow_plain] = std::ranges::minmax(plain);
-    if (fast_plain < clear * fast_choice)
-        return slow_plain < slow_choice ? verdict::refused : verdict::undecided;
-    return slow_plain >= clear * slow_choice ? verdict::accepted : verdict::undecided;
+    const auto [fast_other, slow_other] = std::ranges::minmax(other);
+    if (fast_other < clear * fast_choice)
+        return slow_other < slow_choice ? verdict::refused : verdict::undecided;
+    return slow_other >= clear * slow_choice ? verdict::accepted : verdict::undecided;
 }
 
 verdict judge_beside(const std::function<double()>& multiply_by_choice,
