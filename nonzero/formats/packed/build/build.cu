@@ -49,8 +49,8 @@ unsigned streaming_blocks(std::size_t n) {
     return std::min(most_blocks, blocks_for(std::int64_t(n), 256 * elements_per_thread));
 }
 
-/// A first launch enters so many values of a large matrix: the launch on all of them finds these in
-/// L1. A smaller matrix has no sample, as another launch takes longer.
+/// Values of a large matrix that a first launch enters, so that the launch on all values finds them
+/// in L1. A matrix of fewer than worth_a_sample values has no sample: another launch takes longer.
 constexpr std::size_t sampled_values = 16384, worth_a_sample = 1 << 17;
 
 /// Clears the table of values, and enters a sample of them.

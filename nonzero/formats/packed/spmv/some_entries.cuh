@@ -28,8 +28,8 @@ struct copied_runs {
     }
 };
 
-/// Longer rows are copied by parts of the entries, each of so many: by its lanes alone, the longest
-/// row of a power law would hold up all others.
+/// Entries of a part. Rows with more of them are copied part by part, by many blocks: its own few
+/// lanes would still copy the longest row of a power law when all others are done.
 constexpr offset entries_of_part = 2048;
 constexpr int threads_of_part = 256;
 
