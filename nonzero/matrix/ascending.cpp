@@ -6,6 +6,7 @@
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/core/threads.hpp"
 #include "nonzero/formats/assembler.hpp"
+#include "nonzero/formats/csr/merge_path.hpp"
 #include "nonzero/matrix/order.hpp"
 
 namespace nz {
@@ -20,19 +21,14 @@ void check_ends(offset_span row_ptr, std::size_t nnz) {
                ", expected the number of entries, " + std::to_string(nnz));
 }
 
-/// Throws where row_ptr descends. Returns how many rows start with a column that is no larger than
-/// the one before it.
+/// Throws where row_ptr descends.
 template <class P>
-std::int64_t check_row_ptr(const P* ptr, std::int64_t rows, const index* col, std::int64_t nnz) {
-    std::int64_t descents = 0, wrong = 0;
-#pragma omp parallel for schedule(static) num_threads(thread_count({}, rows)) \
-    reduction(+ : descents, wrong)
-    for (std::int64_t i = 0; i < rows; ++i) {
-        const std::int64_t first = ptr[i], last = ptr[i + 1];
-        wrong += first > last;
-        descents += first > 0 && first < last && first < nnz && col[first - 1] >= col[first];
-    }
-    if (wrong == 0) return descents;
+void check_row_ptr(const P* ptr, std::int64_t rows) {
+    std::int64_t wrong = 0;
+#pragma omp parallel for simd schedule(static) num_threads(thread_count({}, rows)) \
+    reduction(+ : wrong)
+    for (std::int64_t i = 0; i < rows; ++i) wrong += ptr[i] > ptr[i + 1];
+    if (wrong == 0) return;
     std::int64_t i = 0;
     while (ptr[i] <= ptr[i + 1]) ++i;
     refuse("row_ptr decreases at row " + std::to_string(i) + ", from " + std::to_string(ptr[i]) +
@@ -49,30 +45,53 @@ template <class P>
                      : ", of a matrix without columns"));
 }
 
-/// Counts of a pass over the columns that leaves the rows out, so that its loop is vectorised.
-struct column_counts {
-    std::int64_t descents = 0;  ///< no larger than the one before
-    std::int64_t outside = 0;
+/// Entries of a CSR whose column is no larger than that of the entry before.
+struct descents {
+    std::int64_t all = 0, between_rows = 0;
+    bool outside = false;  ///< whether any column is
 };
 
-column_counts count_columns(const index* col, std::int64_t nnz, index cols) {
-    constexpr std::int64_t piece = 1 << 14;  // entries: 32 bits count them
-    const std::int64_t pieces = (nnz + piece - 1) / piece;
-    std::int64_t descents = 0, outside = 0;
-#pragma omp parallel for schedule(static) num_threads(thread_count({}, nnz)) \
-    reduction(+ : descents, outside)
-    for (std::int64_t p = 0; p < pieces; ++p) {
-        const std::int64_t first = p * piece, last = std::min(first + piece, nnz);
-        std::int32_t down = 0, out = std::uint32_t(col[first]) >= std::uint32_t(cols);
-        if (p > 0) down = col[first - 1] >= col[first];
-#pragma omp simd reduction(+ : down, out)
-        for (std::int64_t k = first + 1; k < last; ++k) {
-            down += col[k - 1] >= col[k];
-            out += std::uint32_t(col[k]) >= std::uint32_t(cols);
-        }
-        descents += down, outside += out;
+/// Those of the entries [first, last): a loop that leaves the rows out, so that it is vectorised.
+void count_descents(const index* col, std::int64_t first, std::int64_t last, index cols,
+                    descents& found) {
+    if (first == last) return;
+    const auto beyond = [=](index j) {  // its sign bit: j is negative, or cols or more
+        return std::uint32_t(j) | (std::uint32_t(cols) - 1 - std::uint32_t(j));
+    };
+    std::uint32_t outside = beyond(col[first]);
+    std::int32_t ascents = first > 0 && col[first - 1] < col[first];
+#pragma omp simd reduction(+ : ascents) reduction(| : outside)
+    for (std::int64_t k = first + 1; k < last; ++k) {
+        ascents += col[k - 1] < col[k];
+        outside |= beyond(col[k]);
     }
-    return {descents, outside};
+    found.all += last - first - ascents - (first == 0);
+    found.outside |= outside >> 31 != 0;
+}
+
+/// In one pass over the columns. row_ptr must not descend.
+template <class P>
+descents count_descents(const P* ptr, std::int64_t rows, const index* col, std::int64_t nnz,
+                        index cols) {
+    constexpr std::int64_t piece = 1 << 14;  // steps: 32 bits count them, and L2 holds them
+    const std::int64_t steps = rows + nnz, pieces = (steps + piece - 1) / piece;
+    std::int64_t all = 0, between_rows = 0;
+    bool outside = false;
+#pragma omp parallel for schedule(static) num_threads(thread_count({}, steps)) \
+    reduction(+ : all, between_rows) reduction(|| : outside)
+    for (std::int64_t p = 0; p < pieces; ++p) {
+        const std::int64_t begin = p * piece, end = std::min(begin + piece, steps);
+        const std::int64_t row = merge_path_rows(ptr + 1, rows, nnz, begin);
+        const std::int64_t last_row = merge_path_rows(ptr + 1, rows, nnz, end);
+        descents found;
+        count_descents(col, begin - row, end - last_row, cols, found);
+        for (std::int64_t i = row; i < last_row; ++i) {
+            const std::int64_t next = ptr[i + 1];
+            found.between_rows += ptr[i] < next && next < nnz && col[next - 1] >= col[next];
+        }
+        all += found.all, between_rows += found.between_rows, outside = outside || found.outside;
+    }
+    return {all, between_rows, outside};
 }
 
 /// Orders every row of A and closes the gaps that summed duplicates leave.
@@ -130,10 +149,10 @@ row_order order_of(cpu, const csr<V, host_view>& A) {
     return A.row_ptr.visit([&](const auto* ptr) {
         const index* const col = A.col_ind.data();
         const auto nnz = std::int64_t(A.col_ind.size());
-        const std::int64_t between_rows = check_row_ptr(ptr, A.shape.rows, col, nnz);
-        const column_counts found = count_columns(col, nnz, A.shape.cols);
-        if (found.outside > 0) refuse_column(ptr, col, A.shape.cols);
-        return found.descents == between_rows ? row_order::ascending : row_order::any;
+        check_row_ptr(ptr, A.shape.rows);
+        const descents found = count_descents(ptr, A.shape.rows, col, nnz, A.shape.cols);
+        if (found.outside) refuse_column(ptr, col, A.shape.cols);
+        return found.all == found.between_rows ? row_order::ascending : row_order::any;
     });
 }
 

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <utility>
+
 #include "nonzero/gen/generate.hpp"
 #include "nonzero/matrix/transpose.hpp"
 #include "nonzero/plan/plan.hpp"
@@ -59,6 +62,42 @@ TEST(ascending, transposes_are_in_order_where_the_matrix_is) {
 TEST(ascending, refuses_what_is_no_csr) {
     const csr<double, host> outside{{2, 3}, {0, 2, 3}, {0, 3, 1}, {1, 2, 3}};
     EXPECT_THROW(ascending(view(outside)), argument_error);
+}
+
+/// Rows of no entry, of few and of many, the columns of which ascend by one.
+csr<double, host> rows_of_any_length() {
+    host_vector<offset> ptr{0};
+    const auto add = [&](offset length) { ptr.push_back(ptr.back() + length); };
+    for (const offset length : {0, 0, 12'000, 0, 1}) add(length);
+    for (offset i = 0; i < 3'000; ++i) add(i * i % 5);
+    for (const offset length : {13'000, 0}) add(length);
+    csr<double, host> A{{index(ptr.size() - 1), 13'001}, offset_vector(ptr), {}, {}};
+    for (std::size_t i = 0; i + 1 < ptr.size(); ++i)
+        for (offset k = ptr[i]; k < ptr[i + 1]; ++k) A.col_ind.push_back(index(k - ptr[i] + 1));
+    A.val.assign(A.col_ind.size(), 1);
+    return A;
+}
+
+TEST(ascending, sees_one_wrong_column_wherever_it_stands) {
+    auto A = rows_of_any_length();
+    ASSERT_TRUE(ascending(view(A)).given_in_order());
+    const auto is_refused = [&](std::size_t k, index column) {
+        const index right = std::exchange(A.col_ind[k], column);
+        bool refused = false;
+        try {
+            validate(view(A));
+        } catch (const argument_error&) {
+            refused = true;
+        }
+        A.col_ind[k] = right;
+        return refused;
+    };
+    for (std::size_t k = 0; k < A.col_ind.size(); ++k) {
+        const index right = A.col_ind[k],
+                    negative = k % 2 == 0 ? -1 : std::numeric_limits<index>::min();
+        EXPECT_EQ(is_refused(k, right - 1), right > 1) << k;  // the column of the entry before
+        EXPECT_TRUE(is_refused(k, negative) && is_refused(k, A.shape.cols)) << k;
+    }
 }
 
 /// How often f reads the indices of a matrix to learn their order.

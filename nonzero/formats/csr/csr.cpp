@@ -10,6 +10,7 @@
 #include "nonzero/formats/assembler.hpp"
 #include "nonzero/formats/csr/balanced_rows.hpp"
 #include "nonzero/formats/csr/kernels.hpp"
+#include "nonzero/formats/csr/merge_path.hpp"
 #include "nonzero/formats/row_ends.hpp"
 #include "nonzero/formats/simd/simd.hpp"
 
@@ -176,23 +177,6 @@ bool relax(cpu on, csr_balanced, const typename linear_operator<V, cpu>::relaxat
 }
 
 namespace {
-
-/// Where diagonal `d` of the merge path between row ends and nonzeros crosses: how many rows end
-/// among the first d steps.
-template <class P>
-std::int64_t merge_path_rows(const P* row_end, std::int64_t rows, std::int64_t nnz,
-                             std::int64_t d) {
-    std::int64_t low = std::max<std::int64_t>(0, d - nnz), high = std::min(d, rows);
-    while (low < high) {
-        const std::int64_t mid = low + (high - low) / 2;
-        if (std::int64_t(row_end[mid]) <= d - mid - 1) {
-            low = mid + 1;
-        } else {
-            high = mid;
-        }
-    }
-    return low;
-}
 
 /// Sum of a thread's last, unfinished row.
 template <class V>
