@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "nonzero/core/copied.hpp"
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/core/threads.hpp"
 #include "nonzero/formats/assembler.hpp"
@@ -167,7 +168,7 @@ void validate(const csr<V, host_view>& A, bool canonical) {
 
 template <class V>
 csr<V, host> ordered_copy(cpu, const csr<V, host_view>& A) {
-    csr<V, host> B{A.shape, {}, {A.col_ind.begin(), A.col_ind.end()}, {A.val.begin(), A.val.end()}};
+    csr<V, host> B{A.shape, {}, copied(A.col_ind), copied(A.val)};
     host_vector<offset> ptr(A.row_ptr.size());
     for (std::size_t i = 0; i < ptr.size(); ++i) ptr[i] = A.row_ptr[i];
     order_rows(ptr, B.col_ind, B.val);

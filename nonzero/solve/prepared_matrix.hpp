@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "nonzero/core/agreement.hpp"
+#include "nonzero/core/copied.hpp"
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/dist/own_backend.hpp"
 #include "nonzero/formats/linear_operator.hpp"
@@ -47,7 +48,7 @@ void copy_into(gpu on, device_span<V> from, device_out<V> to) {
 /// A copy of v where it lies.
 template <class V>
 host_vector<V> copied(cpu, std::span<const V> v) {
-    return {v.begin(), v.end()};
+    return copied(v);
 }
 template <class V>
 device_array<V> copied(gpu on, device_span<V> v) {

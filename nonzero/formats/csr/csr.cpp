@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "nonzero/core/arithmetic.hpp"
+#include "nonzero/core/copied.hpp"
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/formats/assembler.hpp"
 #include "nonzero/formats/csr/balanced_rows.hpp"
@@ -27,16 +28,14 @@ estimate csr<V, S>::cost(const matrix_stats& s) {
 
 template <class V, class S>
 csr<V, host> csr<V, S>::from(const csr<V, host_view>& A) {
-    csr<V, host> B{A.shape, {}, {A.col_ind.begin(), A.col_ind.end()}, {A.val.begin(), A.val.end()}};
-    const std::size_t n = A.row_ptr.size();
-    B.row_ptr = A.row_ptr.visit([&]<class P>(const P* p) {
+    auto row_ptr = A.row_ptr.visit([&]<class P>(const P* p) {
         if constexpr (sizeof(P) == 4) {
-            return offset_vector(host_vector<P>(p, p + n));
+            return offset_vector(copied(std::span(p, A.row_ptr.size())));
         } else {
-            return offset_vector(std::span(p, n));
+            return offset_vector(std::span(p, A.row_ptr.size()));
         }
     });
-    return B;
+    return {A.shape, std::move(row_ptr), copied(A.col_ind), copied(A.val)};
 }
 
 template <class V>
