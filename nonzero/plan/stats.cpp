@@ -12,6 +12,7 @@
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/core/threads.hpp"
 #include "nonzero/formats/bsr/bsr.hpp"
+#include "nonzero/formats/cost.hpp"
 #include "nonzero/formats/packed/packed.hpp"
 #include "nonzero/plan/estimate_stats.hpp"
 
@@ -54,45 +55,17 @@ class histogram {
     std::map<std::int64_t, std::int64_t> long_;
 };
 
-/// The sum of every 32nd length after sorting, the longest first: the longest of each 32.
-std::int64_t sorted_width(std::span<std::int64_t> lengths) {
-    constexpr std::size_t group = matrix_stats::groups[0];
-    constexpr std::int64_t counted = 4096;  // longer rows are few enough to be sorted
-    const auto longest = *std::max_element(lengths.begin(), lengths.end());
-    std::int64_t sum = 0;
-    if (longest > counted) {
-        std::sort(lengths.begin(), lengths.end(), std::greater<>());
-        for (std::size_t k = 0; k < lengths.size(); k += group) sum += lengths[k];
-        return sum;
-    }
-    std::array<std::uint16_t, counted + 1> rows;
-    static_assert(matrix_stats::sort_scope <= std::numeric_limits<std::uint16_t>::max());
-    std::fill_n(rows.begin(), longest + 1, std::uint16_t(0));
-    for (const std::int64_t n : lengths) ++rows[std::size_t(n)];
-    std::size_t before = 0;
-    for (std::int64_t n = longest; n > 0; --n) {
-        const std::size_t up_to = before + rows[std::size_t(n)];
-        sum += n * std::int64_t((up_to + group - 1) / group - (before + group - 1) / group);
-        before = up_to;
-    }
-    return sum;
-}
-
 /// Stats from the lengths of rows.
 struct row_counts {
     histogram lengths;
     std::int64_t group_width[std::size(matrix_stats::groups)] = {};
+    /// The sum of every 32nd length after sorting, the longest first: the longest of each 32.
     std::int64_t sorted_group_width = 0;
 
     /// Adds matrix_stats::sort_scope rows, or the last ones; it may sort them.
     void add(std::span<std::int64_t> scope) {
-        for (const std::int64_t n : scope) lengths.add(n);
-        for (std::size_t g = 0; g < std::size(matrix_stats::groups); ++g) {
-            const auto rows = std::size_t(matrix_stats::groups[g]);
-            for (std::size_t k = 0; k < scope.size(); k += rows)
-                group_width[g] += longest_of(scope.subspan(k, std::min(rows, scope.size() - k)));
-        }
-        sorted_group_width += sorted_width(scope);
+        const std::int64_t longest = add_groups(scope);
+        longest > counted ? add_by_sorting(scope) : add_by_counting(scope, longest);
     }
     void add(const row_counts& other) {
         lengths.add(other.lengths);
@@ -100,8 +73,45 @@ struct row_counts {
             group_width[g] += other.group_width[g];
         sorted_group_width += other.sorted_group_width;
     }
-    static std::int64_t longest_of(std::span<const std::int64_t> lengths) {
-        return *std::max_element(lengths.begin(), lengths.end());
+
+  private:
+    static constexpr std::int64_t counted = 4096;  ///< longer rows are few enough to be sorted
+    static constexpr std::size_t warp = matrix_stats::groups[0];
+
+    /// The longest of all.
+    std::int64_t add_groups(std::span<const std::int64_t> scope) {
+        std::int64_t longest = 0;
+        for (std::size_t g = 0; g < std::size(matrix_stats::groups); ++g) {
+            const auto rows = std::size_t(matrix_stats::groups[g]);
+            for (std::size_t k = 0; k < scope.size(); k += rows) {
+                std::int64_t width = 0;
+                for (const std::int64_t n : scope.subspan(k, std::min(rows, scope.size() - k)))
+                    width = std::max(width, n);
+                group_width[g] += width;
+                longest = std::max(longest, width);
+            }
+        }
+        return longest;
+    }
+    void add_by_sorting(std::span<std::int64_t> scope) {
+        for (const std::int64_t n : scope) lengths.add(n);
+        std::sort(scope.begin(), scope.end(), std::greater<>());
+        for (std::size_t k = 0; k < scope.size(); k += warp) sorted_group_width += scope[k];
+    }
+    void add_by_counting(std::span<const std::int64_t> scope, std::int64_t longest) {
+        std::array<std::uint16_t, counted + 1> rows;
+        static_assert(matrix_stats::sort_scope <= std::numeric_limits<std::uint16_t>::max());
+        std::fill_n(rows.begin(), longest + 1, std::uint16_t(0));
+        for (const std::int64_t n : scope) ++rows[std::size_t(n)];
+        std::size_t before = 0;
+        for (std::int64_t n = longest; n >= 0; --n) {
+            if (rows[std::size_t(n)] == 0) continue;
+            lengths.add(n, rows[std::size_t(n)]);
+            const std::size_t up_to = before + rows[std::size_t(n)];
+            sorted_group_width +=
+                n * std::int64_t((up_to + warp - 1) / warp - (before + warp - 1) / warp);
+            before = up_to;
+        }
     }
 };
 static_assert(matrix_stats::sort_scope % matrix_stats::groups[0] == 0 &&
@@ -494,6 +504,16 @@ void scale(matrix_stats& s, double times) {
     for (std::int64_t& blocks : s.blocks) scaled(blocks);
 }
 
+/// In the run in the middle, then in the sample, then in all rows, until they are too many.
+template <class V>
+void estimate_diagonals(const csr<V, host_view>& A, sampled_runs sample, matrix_stats& s) {
+    const sampled_runs one{(s.rows + sample.rows - 1) / sample.rows, sample.rows};
+    for (const sampled_runs& some : {one, sample, all_runs}) {
+        count_diagonals_in_array(A, some, s);
+        if (double(s.diagonals) * double(s.rows) > max_stored_per_nonzero * double(s.nnz)) return;
+    }
+}
+
 template <class V, class B>
 matrix_stats estimated(const csr<V, host_view>& A, B on) {
     const packed_options packing = packing_for(on, std::ssize(A.val));
@@ -513,12 +533,7 @@ matrix_stats estimated(const csr<V, host_view>& A, B on) {
     scale(s, double(A.val.size()) / double(some.val.size()));
     if (!few_columns(A)) count_diagonals_by_sorting(view(some), s);
     add_stats_of_rows(A, s);
-    if (!few_columns(A)) return s;
-    count_diagonals_in_array(A, sample, s);
-    // Few diagonals in a sample may be all of them.
-    constexpr double worth_counting = 3;  // places of the diagonals for each entry
-    if (double(s.diagonals) * double(s.rows) < worth_counting * double(s.nnz))
-        count_diagonals_in_array(A, all_runs, s);
+    if (few_columns(A)) estimate_diagonals(A, sample, s);
     return s;
 }
 
