@@ -6,6 +6,7 @@
 
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/threads.hpp"
+#include "nonzero/formats/adopted_csr.hpp"
 #include "nonzero/matrix/with_transpose.hpp"
 #include "nonzero/plan/acceptance.hpp"
 #include "nonzero/plan/planning.hpp"
@@ -47,6 +48,8 @@ void check_planned(const plan<V, B>& p, const csr<V, S>& A) {
 template <class V>
 std::unique_ptr<linear_operator<V, cpu>> build_alone(const plan<V, cpu>& p,
                                                      const subject<V, cpu>& M) {
+    if (M.given_away != nullptr && p.timing.beside.empty())
+        if (auto op = adopted_csr(p.on, p.chosen().method, *M.given_away)) return op;
     auto op = build_first(p, [&](const method<V>& m) { return nz::build(m, p.on, M.A); });
     return accepted(p, M.A, std::move(op));
 }
@@ -175,6 +178,14 @@ planned<V, B> plan_and_build(const csr<V, host_view>& A, B on, const plan_option
     }
 }
 template <class V>
+planned<V, cpu> plan_and_build(csr<V, host>&& A, cpu on, const plan_options& o) {
+    if (o.storage != value_storage::exact) return plan_and_build(view(A), on, o);
+    const thread_limit limit(on);
+    auto whole = subject_of(on, ascending(view(A)), o.transposed);
+    whole.given_away = &A;
+    return planned_and_built(whole, on, o);
+}
+template <class V>
 planned<V> plan_and_build(const csr<V, device_view>& A, gpu on, const plan_options& o) {
     if constexpr (!is_built<gpu>) {
         refuse_gpu();
@@ -270,6 +281,7 @@ void update_values(std::unique_ptr<linear_operator<V, gpu>>& op, const plan<V, g
     template std::unique_ptr<linear_operator<V, gpu>> build(const plan<V, gpu>&,                \
                                                             const csr<V, device_view>&);        \
     template planned<V> plan_and_build(const csr<V, device_view>&, gpu, const plan_options&);   \
+    template planned<V, cpu> plan_and_build(csr<V, host>&&, cpu, const plan_options&);          \
     template void update_values(std::unique_ptr<linear_operator<V, gpu>>&, const plan<V, gpu>&, \
                                 const csr<V, device_view>&);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)

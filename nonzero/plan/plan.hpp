@@ -177,6 +177,10 @@ template <class V, class B>
 planned<V, B> plan_and_build(const csr<V, host>& A, B on, const plan_options& options = {}) {
     return plan_and_build(view(A), on, options);
 }
+/// The same of a matrix that is given away: where the choice reads CSR and is not timed, its arrays
+/// are taken over, not copied, and A is left empty; else A is left as it was.
+template <class V>
+planned<V, cpu> plan_and_build(csr<V, host>&& A, cpu on, const plan_options& = {});
 template <class V>
 planned<V> plan_and_build(const csr<V, device_view>& A, gpu on, const plan_options& = {});
 template <class V, class M, class B>

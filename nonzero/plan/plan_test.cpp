@@ -285,6 +285,33 @@ TEST_F(planning, builds_what_it_chose) {
     EXPECT_THROW((void)build(plan<double, cpu>{}, A), argument_error);
 }
 
+host_vector<double> product_with(const linear_operator<double, cpu>& op, transposition t) {
+    const auto [rows, cols] = op.shape();
+    const bool plain = t == transposition::plain;
+    auto x = host_vector<double>(std::size_t(plain ? cols : rows));
+    auto y = host_vector<double>(std::size_t(plain ? rows : cols));
+    for (std::size_t k = 0; k < x.size(); ++k) x[k] = 1 + double(k % 7) / 3;
+    op.apply_transposed(t, 1, x, 0, y);
+    return y;
+}
+
+TEST_F(planning, takes_over_a_matrix_that_is_given_away) {
+    for (const auto storage : {value_storage::exact, value_storage::single})
+        for (const char* name : {"csr.merge", "ell.row"}) {
+            const plan_options o{.methods = {name}, .transposed = true, .storage = storage};
+            csr<double, host> given = A;
+            const auto kept = plan_and_build(A, cpu{2}, o);
+            const auto taken = plan_and_build(std::move(given), cpu{2}, o);
+            const bool may_be_taken =
+                name == std::string("csr.merge") && storage == value_storage::exact;
+            EXPECT_EQ(given.val.empty(), may_be_taken) << name;
+            EXPECT_EQ(names(taken.plan), names(kept.plan));
+            given = {};
+            for (const auto t : {transposition::plain, transposition::transpose})
+                EXPECT_EQ(product_with(*taken.op, t), product_with(*kept.op, t)) << name;
+        }
+}
+
 TEST_F(planning, without_memory_builds_the_next_that_is_smaller) {
     const auto slow_small = [](const matrix_stats&) {
         return estimate{

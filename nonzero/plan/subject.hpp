@@ -18,6 +18,7 @@ struct subject {
     std::optional<matrix_stats> stats = {};                  ///< on a GPU, of A.view()
     std::optional<std::uint64_t> pattern = {};               ///< hash of A.given()'s, if taken
     std::shared_ptr<const subject> transpose = {};           ///< A^T, where it is wanted
+    csr<V, host>* given_away = nullptr;  ///< the owner of A.given(), where it may be taken over
 };
 
 /// Work done beside the survey for the stats, as the choice will most likely want it: a matrix is
