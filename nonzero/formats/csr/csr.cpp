@@ -244,6 +244,12 @@ work csr_subwarp::work_on_gpu(const matrix_stats& s) {
     return w;
 }
 
+work csr_merge::work_on_cpu(const matrix_stats& s) {
+    constexpr double units_a_step = 10;  // a step of a search waits for a load from beyond L1
+    return {.work_units = work_of_row_loop(s).work_units,
+            .critical_units = 2 * units_a_step * std::log2(double(s.rows + s.nnz) + 1)};
+}
+
 work csr_merge::work_on_gpu(const matrix_stats& s) {
     // Each of many tiles takes three times what its loads tell; a single tile does not.
     constexpr double tile = 1024, warps_a_tile = 4, units = 51, units_of_one = 17;

@@ -83,9 +83,8 @@ struct csr_merge : kernel_of<csr> {
     static constexpr bool deterministic = true;  // for one number of threads
     static constexpr std::string_view source =
         "Merrill and Garland, SC'16, doi:10.1109/SC.2016.57, algorithm 3";
-    static work work_on_cpu(const matrix_stats& s) {  // a long row is shared as well
-        return {.work_units = work_of_row_loop(s).work_units};
-    }
+    /// A long row is shared as well; but a thread searches twice for where it starts and ends.
+    static work work_on_cpu(const matrix_stats&);
     /// Two searches, a tile into shared memory, a walk, a scan; and the carries' kernel.
     static work work_on_gpu(const matrix_stats&);
     /// On the GPU: what the last row of each block carries.
