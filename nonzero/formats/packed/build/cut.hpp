@@ -93,14 +93,17 @@ class row_partitioner {
         std::array<index, 4 * most_lines> met;  // a hash table, at most a quarter full
         met.fill(-1);
         std::size_t lines = 0;
-        for (std::size_t r = 0; r < rows.size(); ++r) {
-            for (offset k = begin(rows[r]); k < begin(rows[r] + 1); ++k) {
+        for (std::size_t r = 0; r < rows.size();) {
+            const std::size_t from = r++;
+            while (r < rows.size() && rows[r] == rows[r - 1] + 1) ++r;
+            // One loop over neighbouring rows: the ends of short ones are hard to predict.
+            for (offset k = begin(rows[from]); k < begin(rows[r - 1] + 1); ++k) {
                 const index here = col_ind[std::size_t(k)] / line;
                 std::size_t at = std::uint32_t(here) * 0x9e3779b9U >> 22;
                 while (met[at] >= 0 && met[at] != here) at = (at + 1) % met.size();
                 lines += met[at] < 0;
                 met[at] = here;
-                if (lines > most_lines) return r >= scope;
+                if (lines > most_lines) return k >= begin(rows[scope]);
             }
         }
         return false;
