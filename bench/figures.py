@@ -607,22 +607,22 @@ def cpu_stripes(m: Measurements, machine: str) -> list[str]:
 
 def expected(m: Measurements, machine: str) -> list[str]:
     """Plans for a number of products, from planning to the last of them, beside plain CSR."""
-    sets = [s["runs"] for s in m.json(f"{machine}/expected.json")["sets"]]
+    runs = m.json(f"{machine}/expected.json")["runs"]
 
-    def of(runs: list[Row], threads: int, products: int, value: Callable[[Row], float]
-           ) -> dict[str, float]:
+    def of(threads: int, products: int, value: Callable[[Row], float]) -> dict[str, float]:
         return {r["matrix"]: value(r) for r in runs
                 if (r["threads"], r["products"]) == (threads, products)}
 
     lines = []
-    for threads, products in sorted({(r["threads"], r["products"]) for r in sets[-1]}):
-        lines.append([str(products), str(threads),
-                      *(mean_cell(of(runs, threads, products,
-                                     lambda r: r["plain_s"] / r["planned_s"])) for runs in sets),
-                      spread_of(of(sets[-1], threads, products,
-                                   lambda r: r["setup_s"] / r["plain_s"] * r["products"]))])
-    return table(["products", "threads", "before", "now", "setup in products of CSR"],
-                 sorted(lines, key=lambda line: (int(line[0]), int(line[1]))), text=2)
+    for products, threads in sorted({(r["products"], r["threads"]) for r in runs}):
+        lines.append([str(products), str(threads)])
+        for how in ("kept", "given_away"):
+            lines[-1].append(mean_cell(of(threads, products,
+                                          lambda r: r["plain_s"] / r[how]["all_s"])))
+            lines[-1].append(spread_of(of(threads, products, lambda r: (
+                r[how]["setup_s"] / r["plain_s"] * r["products"]))))
+    return table(["products", "threads", "A is kept", "setup in products of CSR",
+                  "A is given away", "setup"], lines, text=2)
 
 
 # ---- the plan on a GPU ---------------------------------------------------------------------------
