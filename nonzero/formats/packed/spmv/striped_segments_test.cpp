@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/formats/csr/to_csr.hpp"
 #include "nonzero/formats/oracle.hpp"
 #include "nonzero/formats/packed/spmv/stripes.hpp"
+#include "nonzero/formats/registry.hpp"
 #include "nonzero/gen/problems.hpp"
 #include "nonzero/vector/vectors.hpp"
 #include "test/products_on_gpu.hpp"
@@ -175,6 +177,41 @@ TEST_F(striped_segments_on_gpu, multiply_long_rows) {
     expect_right_products_by_segments<double>(stream, A, segment_options::suited_to<double>());
     for (std::size_t k = 0; k < A.val.size(); ++k) A.val[k] = 1.0 / double(3 + k);
     expect_right_products_by_segments<double>(stream, A, segment_options::suited_to<double>());
+}
+
+/// Row i has length[i] entries of 1, evenly spaced from column 0 on.
+csr<double, host> rows_of_ones(index cols, const std::vector<index>& length) {
+    csr<double, host> A{{index(length.size()), cols}, {}, {}, {}};
+    host_vector<offset> row_ptr{0};
+    for (const index n : length) {
+        for (index k = 0; k < n; ++k) A.col_ind.push_back(k * (cols / n)), A.val.push_back(1);
+        row_ptr.push_back(row_ptr.back() + n);
+    }
+    A.row_ptr = offset_vector(row_ptr);
+    return A;
+}
+
+/// The kernel starts before the one in front of it is done. That one has little to do in all rows
+/// but the first, whose warp takes long.
+TEST_F(striped_segments_on_gpu, wait_for_what_they_multiply) {
+    const gpu_stream stream;
+    const gpu on = stream;
+    constexpr index n = 20'000, long_row = 2'000'000;
+    std::vector<index> length(n, 0);
+    length[0] = long_row;
+    const auto slow =
+        find_method<double>("csr.vector").on_gpu(on, view(rows_of_ones(long_row, length)));
+    const auto there = upload(on, rows_of_ones(n, std::vector<index>(200, 2000)));
+    auto segments =
+        cut_by_stripes<double>(on, view(there), segment_options::suited_to<double>(), nullptr);
+    ASSERT_EQ(segments.rows.size(), 200);
+    const auto op = build_segments<double>(on, view(there), std::move(segments), 0, nullptr);
+    const auto x = to_device<double>(on, std::vector<double>(long_row, 1));
+    auto y = to_device<double>(on, std::vector<double>(n, NAN));
+    auto z = to_device<double>(on, std::vector<double>(200, 0));
+    op->apply(1, y, 0, z);  // loads the kernel, so that the next launch need not
+    slow->apply(1, x, 0, y), op->apply(1, y, 0, z);
+    EXPECT_EQ(here(on, z), std::vector<double>(200, long_row));
 }
 
 }  // namespace
