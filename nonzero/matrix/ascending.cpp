@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <atomic>
 
-#include "nonzero/core/copied.hpp"
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/core/threads.hpp"
 #include "nonzero/formats/assembler.hpp"
 #include "nonzero/formats/csr/merge_path.hpp"
 #include "nonzero/matrix/order.hpp"
+#include "nonzero/vector/copied.hpp"
 
 namespace nz {
 namespace {
@@ -203,7 +203,7 @@ namespace {
 
 template <class Matrix, class B>
 Matrix in_order(B on, Matrix&& A) {
-    if (order_of(on, view(A)) == row_order::ascending) return std::move(A);
+    if (order_of(on, view(A)) == row_order::ascending) return std::forward<Matrix>(A);
     return ordered_copy(on, view(A));
 }
 

@@ -4,13 +4,13 @@
 #include <algorithm>
 
 #include "nonzero/core/agreement.hpp"
-#include "nonzero/core/copied.hpp"
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/dist/own_backend.hpp"
 #include "nonzero/formats/linear_operator.hpp"
 #include "nonzero/solve/multigrid/options.hpp"
 #include "nonzero/solve/preconditioners/function_operator.hpp"
 #include "nonzero/solve/solve.hpp"
+#include "nonzero/vector/copied.hpp"
 #include "nonzero/vector/vectors.hpp"
 
 namespace nz {

@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "nonzero/core/arithmetic.hpp"
-#include "nonzero/core/copied.hpp"
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/formats/assembler.hpp"
 #include "nonzero/formats/csr/balanced_rows.hpp"
@@ -14,6 +13,7 @@
 #include "nonzero/formats/csr/merge_path.hpp"
 #include "nonzero/formats/row_ends.hpp"
 #include "nonzero/formats/simd/simd.hpp"
+#include "nonzero/vector/copied.hpp"
 
 namespace nz {
 
