@@ -37,7 +37,7 @@ struct plan_options {
     value_storage storage = value_storage::exact;
     double tune_s = 0.1;  ///< the timing of each method                   [s]
     /// Acceptance of the choice. `measured`: where products without end are expected, `build` times
-    /// it beside plain CSR, on a GPU csr.adaptive, or packed.stripes beside packed.warp, for at
+    /// it beside plain CSR, on a GPU csr.adaptive, or that or packed.stripes beside packed.warp, at
     /// most eight products, and takes the other where that is clearly faster. The outcome is kept
     /// for the process, and with `cache` in a file: the bits of products follow from it.
     /// `predicted`: nothing is timed, as with `speeds`, `tune`, several vectors or a number of

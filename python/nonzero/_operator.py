@@ -463,9 +463,9 @@ def plan(
         they may be from A x.
     accept : "measured" or "predicted"
         With neither products, tune nor vectors: time the choice beside plain CSR (on a GPU
-        packed.stripes beside packed.warp, where the two come close) for at most eight products
-        and take the other where that is clearly faster, or trust the prediction. The outcome is
-        kept: the same matrix has the same bits afterwards.
+        csr.adaptive or packed.stripes beside packed.warp, where they come close) for at most
+        eight products and take the other where that is clearly faster, or trust the prediction.
+        The outcome is kept: the same matrix has the same bits afterwards.
     keep : bool
         Keep a copy of the arrays of A, for ``op.T``, `update_values` and pickling, as well as for
         `solve` and others that take the operator for its matrix.

@@ -153,6 +153,20 @@ TEST_F(acceptance_on_gpu, times_stripes_beside_packed_where_that_comes_close) {
     EXPECT_EQ(far.timing.beside, "csr.adaptive");
 }
 
+TEST_F(acceptance_on_gpu, times_plain_csr_beside_packed_where_that_comes_close) {
+    method<double> slow = slow_gpu_method(), packed = find_method<double>("csr.adaptive");
+    slow.name = "csr.adaptive", slow.cost_on_gpu = packed.cost_on_gpu;
+    packed.name = "packed.warp", packed.cost_on_gpu = slow_stripes(1.1).cost_on_gpu;
+    among = {slow, packed};
+    const auto close = lured();
+    ASSERT_EQ(close.chosen().method, "csr.adaptive") << close;
+    EXPECT_EQ(close.timing.beside, "packed.warp");
+    EXPECT_EQ(build(close, A)->method_name(), "csr.adaptive");
+    EXPECT_EQ(slow_gpu_operator::products, 4);
+    (void)slow_stripes(1.6);  // of packed.warp, too
+    EXPECT_EQ(lured().timing.beside, "");
+}
+
 TEST_F(acceptance_on_gpu, is_for_products_without_end_that_were_predicted) {
     for (const plan_options& o :
          {plan_options{.accept = plan_options::acceptance::predicted},
