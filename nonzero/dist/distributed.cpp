@@ -9,7 +9,7 @@
 #include "nonzero/dist/own_backend.hpp"
 #include "nonzero/dist/same_speeds.hpp"
 #include "nonzero/dist/split_rows.hpp"
-#include "nonzero/formats/adopted_csr.hpp"
+#include "nonzero/plan/planning.hpp"
 #include "nonzero/vector/vectors.hpp"
 
 namespace nz {
@@ -45,13 +45,9 @@ ascending<V, B> ordered(B on, const csr<V, S>& A, bool in_order) {
 template <class V, class B>
 std::unique_ptr<linear_operator<V, B>> built(B on, csr<V, host> A, bool in_order,
                                              const plan_options& o) {
-    if (std::is_same_v<B, gpu> || o.transposed || o.storage != value_storage::exact)
-        return plan_and_build(ordered(cpu{}, A, in_order), on, o).op;
     const auto matrix = ordered(cpu{}, A, in_order);
-    const auto p = make_plan(matrix, on, o);
-    if constexpr (std::is_same_v<B, cpu>)
-        if (auto op = adopted_csr(on, p.chosen().method, A)) return op;
-    return build(p, matrix);
+    if constexpr (std::is_same_v<B, cpu>) return plan_and_take(A, matrix, on, as_predicted(o)).op;
+    return plan_and_build(matrix, on, o).op;
 }
 
 /// Of what lies in GPU memory, by the methods among those named that a GPU builds: for others it

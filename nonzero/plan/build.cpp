@@ -178,12 +178,18 @@ planned<V, B> plan_and_build(const csr<V, host_view>& A, B on, const plan_option
     }
 }
 template <class V>
-planned<V, cpu> plan_and_build(csr<V, host>&& A, cpu on, const plan_options& o) {
-    if (o.storage != value_storage::exact) return plan_and_build(view(A), on, o);
+planned<V, cpu> plan_and_take(csr<V, host>& A, const ascending<V>& in_order, cpu on,
+                              const plan_options& o) {
     const thread_limit limit(on);
-    auto whole = subject_of(on, ascending(view(A)), o.transposed);
-    whole.given_away = &A;
+    const stored_in_order stored(on, in_order, o.storage);
+    auto whole = subject_of(on, stored.A, o.transposed);
+    if (o.storage == value_storage::exact) whole.given_away = &A;
     return planned_and_built(whole, on, o);
+}
+template <class V>
+planned<V, cpu> plan_and_build(csr<V, host>&& A, cpu on, const plan_options& o) {
+    const thread_limit limit(on);
+    return plan_and_take(A, ascending(view(A)), on, o);
 }
 template <class V>
 planned<V> plan_and_build(const csr<V, device_view>& A, gpu on, const plan_options& o) {
@@ -281,6 +287,8 @@ void update_values(std::unique_ptr<linear_operator<V, gpu>>& op, const plan<V, g
     template std::unique_ptr<linear_operator<V, gpu>> build(const plan<V, gpu>&,                \
                                                             const csr<V, device_view>&);        \
     template planned<V> plan_and_build(const csr<V, device_view>&, gpu, const plan_options&);   \
+    template planned<V, cpu> plan_and_take(csr<V, host>&, const ascending<V>&, cpu,             \
+                                           const plan_options&);                                \
     template planned<V, cpu> plan_and_build(csr<V, host>&&, cpu, const plan_options&);          \
     template void update_values(std::unique_ptr<linear_operator<V, gpu>>&, const plan<V, gpu>&, \
                                 const csr<V, device_view>&);

@@ -27,6 +27,13 @@ plan<V, B> plan_subject(const subject<V, M>& A, B on, const plan_options&,
 template <class V, class M, class B>
 std::unique_ptr<linear_operator<V, B>> build_subject(const plan<V, B>& p, const subject<V, M>& A);
 
+/// Plans for and builds from a matrix that is given away: its arrays are taken over where the
+/// choice reads CSR as it is and is not timed, and left as they were otherwise. in_order: A, looked
+/// at.
+template <class V>
+planned<V, cpu> plan_and_take(csr<V, host>& A, const ascending<V>& in_order, cpu on,
+                              const plan_options&);
+
 /// For what solvers build: the choice is predicted alone, so that their bits are those of every
 /// run.
 inline plan_options as_predicted(plan_options o) {
