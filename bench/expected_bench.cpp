@@ -30,8 +30,8 @@ double seconds(F f) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// A virtual machine may give freed pages back to its host, of which the next touch takes 5 ms for
-/// 2 MB. Pages that were touched and freed just now are handed out first.
+/// A virtual machine may give freed pages back to its host, and touching them again then takes
+/// longer than a copy. Pages that were touched and freed just now are handed out first.
 void touch_pages_to_come() {
     nz::host_vector<char> pages(std::size_t(1) << 28);
     for (std::size_t k = 0; k < pages.size(); k += 4096) static_cast<volatile char&>(pages[k]) = 0;

@@ -42,10 +42,10 @@ constexpr double surprisingly_faster = 0.8, surprising = 1.1;
 /// choice: predictions there were off by half as much (docs/decisions/planner.md).
 constexpr double hopeless = 4;
 /// On a GPU packed.warp comes close to packed.stripes, or to plain CSR, where it should take less
-/// than this many times as long: of power laws the other two were predicted at 0.8 to 1 of its time
-/// where they took 0.98 to 1.2 (bench/results/h200/{generated,powerlaws}.json).
+/// than this many times as long. Predictions do not tell these apart for power laws, where the
+/// other two take 0.99 to 1.3 times as long as packed.warp (bench/results/h200/powerlaws.json).
 constexpr double close = 1.5;
-/// There it is taken where it is faster at all, as its setup takes the least.
+/// There it is taken where it is faster at all.
 constexpr double faster_where_close = 1;
 
 /// The machine that outcomes are of, and the file that keeps them for other processes.
