@@ -43,7 +43,7 @@ constexpr double surprisingly_faster = 0.8, surprising = 1.1;
 constexpr double hopeless = 4;
 /// On a GPU packed.warp comes close to packed.stripes, or to plain CSR, where it should take less
 /// than this many times as long. Predictions do not tell these apart for power laws, where the
-/// other two take 0.99 to 1.3 times as long as packed.warp (bench/results/h200/powerlaws.json).
+/// other two take 0.94 to 1.4 times as long as packed.warp (bench/results/h200/powerlaws.json).
 constexpr double close = 1.5;
 /// There it is taken where it is faster at all.
 constexpr double faster_where_close = 1;
